@@ -3,12 +3,13 @@
 """What scripts/bench runs, and the page that it makes of what was measured.
 
     report.py run BUILD OUT.json [--rounds 3] [--only load,store] [--before OLD.json]
-    report.py page MEASURED.json PAGE.md PICTURE.svg      the same figures, the same page
+    report.py page MEASURED.json PAGE.md PICTURE.svg SUMMARY.svg      the same figures, the same page
+    report.py summary MEASURED.json SUMMARY.svg           the bars of the summary alone
 
 A row (rows.py) is a figure of smelt beside a rival's from the same run; less is better. Benches append rows to
 $SMELT_BENCH_ROWS (bench.hpp, processes.py). Each bench runs once a round, and rounds take turns, so that a row's spread is
 that of the machine over some minutes. With --only the file's other rows stay. Nothing fails because it is slow: tests
-assert no speed. The picture needs python3-matplotlib.
+assert no speed. PICTURE.svg needs python3-matplotlib.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import tempfile
 import time
 from typing import Any
 
-from rows import SECTIONS, Row, Section
+from rows import BARS, SECTIONS, Bar, Row, Section
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SKIPPED = 77
@@ -140,23 +141,101 @@ def table(section: Section, rows: dict[str, dict[str, Any]]) -> list[str]:
     return lines
 
 
+def bar_ratio(bar: Bar, rows: dict[str, dict[str, Any]]) -> float | None:
+    """The length of a bar. None if a round has measured none of its rows."""
+    names = [row.name for section in SECTIONS for row in section.rows]
+    named = [name for one in bar.rows for name in names if name == one or (one.endswith(".") and name.startswith(one))]
+    found = [ratio(rows[name])[0] for name in named if name in rows and any(rows[name]["rival"])]
+    return geometric_mean(found) if found else None
+
+
+def joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def summary(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """At most three sentences: what is faster than its rival, what is slower, and which aims are missed."""
+    bars = [(f"to {bar.what[0].lower()}{bar.what[1:]} ({value:.2f})", value) for bar in BARS if (value := bar_ratio(bar, rows)) is not None]
+    missed, of = [], 0
+    for section in SECTIONS:
+        aims = [(row, rows[row.name]) for row in section.rows if row.aim and row.name in rows]
+        of += len(aims)
+        if count := sum(not is_reached(row, kept) for row, kept in aims):
+            missed.append((count, f"{section.title} {count} of {len(aims)}"))
+    sentences = []
+    if faster := [what for what, value in bars if value <= 1]:
+        sentences.append(f"smelt needs less time than its rival {joined(faster)}.")
+    if slower := [what for what, value in bars if value > 1]:
+        sentences.append(f"smelt needs more time than its rival {joined(slower)}.")
+    count = sum(one for one, _ in missed)
+    by_section = "; ".join(what for _, what in sorted(missed, key=lambda one: -one[0]))
+    sentences.append(f"smelt misses {count} of {of} aims ([why](limits.md)): {by_section}." if missed else f"smelt reaches all {of} aims.")
+    return sentences
+
+
+def label_at(end: float, line: float) -> float:
+    """Behind the bar's end, or behind the line where the line would cross the number."""
+    return line + 6 if end <= line < end + 40 else end + 6
+
+
+def bars(measured: dict[str, Any]) -> str:
+    """The summary's picture. Colours follow the reader's light or dark page."""
+    shown = [(bar, value) for bar in BARS if (value := bar_ratio(bar, measured["rows"])) is not None]
+    scale = 360 / max(2.0, *(value for _, value in shown))
+    one, bottom = 290 + scale, 18 + 40 * len(shown)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {bottom + 30}" role="img" aria-labelledby="title">',
+        '  <title id="title">Time of smelt beside its rivals, as ratios; less is better</title>',
+        "  <style>",
+        "    text { font: 14px system-ui, sans-serif; fill: #1f2328; }",
+        "    .small { font-size: 12px; fill: #59636e; }",
+        "    .faster { fill: #1a7f37; }",
+        "    .slower { fill: #bc4c00; }",
+        "    path { stroke: #59636e; stroke-dasharray: 4 3; }",
+        "    @media (prefers-color-scheme: dark) {",
+        "      text { fill: #e6edf3; }",
+        "      .small { fill: #9198a1; }",
+        "      .faster { fill: #3fb950; }",
+        "      .slower { fill: #db6d28; }",
+        "      path { stroke: #9198a1; }",
+        "    }",
+        "  </style>",
+    ]
+    for at, (bar, value) in enumerate(shown):
+        top = 14 + 40 * at
+        lines += [
+            f'  <text x="280" y="{top + 12}" text-anchor="end">{bar.what}</text>',
+            f'  <text x="280" y="{top + 27}" text-anchor="end" class="small">beside {bar.rival}</text>',
+            f'  <rect x="290" y="{top + 3}" width="{value * scale:.1f}" height="22" class="{"faster" if value <= 1 else "slower"}"/>',
+            f'  <text x="{label_at(290 + value * scale, one):.1f}" y="{top + 19}">{value:.2f}</text>',
+        ]
+    lines += [
+        f'  <path d="M{one:.1f} 8 V{bottom}"/>',
+        f'  <text x="{one:.1f}" y="{bottom + 18}" text-anchor="middle" class="small">1: as fast as the rival; less is better</text>',
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def page(measured: dict[str, Any]) -> str:
     rows = measured["rows"]
-    aims = [(row, rows[row.name]) for section in SECTIONS for row in section.rows if row.aim and row.name in rows]
-    reached = sum(is_reached(row, kept) for row, kept in aims)
     lines = [
         "# Measured", "",
+        "## Summary", "",
+        "![Six ratios to rivals](summary.svg)", "",
+        *(f"* {sentence}" for sentence in summary(rows)), "",
+        "A bar is smelt's time divided by its rival's: a row below, or the geometric mean of a table. Kernels run on one thread of a CPU.", "",
+        "## How it is measured", "",
         "`scripts/bench` runs these benches and makes this page, its figures (`measured.json`) and its picture. A row is a figure of "
         "smelt beside a rival's from the same run. Less is better. A ratio is the median of "
         f"{measured['rounds']} rounds; the spread is the least and the most of them. No test asserts a speed.", "",
-        f"Machine: {measured['machine']}, idle, release build. {reached} of {len(aims)} aims are reached. Why others are not: "
-        "[limits](limits.md).", "",
+        f"Machine: {measured['machine']}, idle, release build. No row is measured on a GPU.", "",
         "![Ratios to the rivals](measured.svg)",
     ]  # fmt: skip
     for section in SECTIONS:
         command = " ".join(section.command).replace("{python} {source}/", "").replace("{bin}/", "").replace("{build}", "BUILD")
         command = command.replace("smelt --seconds", "SMELT --seconds").replace("  ", ' "" ')
-        lines += ["", f"## {section.title}", "", f"{section.text} Alone: `{command}`.", "", *table(section, rows)]
+        lines += ["", f"## {section.title}", "", f"{section.text} To run it alone: `{command}`.", "", *table(section, rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -202,10 +281,18 @@ def main() -> int:
     pages.add_argument("measured", type=pathlib.Path)
     pages.add_argument("page", type=pathlib.Path)
     pages.add_argument("picture", type=pathlib.Path, nargs="?")
+    pages.add_argument("summary", type=pathlib.Path, nargs="?")
+    summaries = verbs.add_parser("summary")
+    summaries.add_argument("measured", type=pathlib.Path)
+    summaries.add_argument("summary", type=pathlib.Path)
     given = options.parse_args()
     if given.verb == "run":
         return run(given.build.resolve(), given.out, given.rounds, [one for one in given.only.split(",") if one], given.before)
     measured = json.loads(given.measured.read_text())
+    if given.summary is not None:
+        given.summary.write_text(bars(measured))
+    if given.verb == "summary":
+        return 0
     given.page.write_text(page(measured))
     if given.picture is not None:
         picture(measured, given.picture)

@@ -25,18 +25,36 @@ class Section:
     once: tuple[str, ...] = ()  # another command, in the first round alone
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A bar of the summary: the geometric mean of the ratios of these rows."""
+
+    what: str
+    rival: str
+    rows: tuple[str, ...]  # names; one that ends with a full stop stands for all rows that begin with it
+
+
+BARS = (
+    Bar("Compile a source again", "ccache on a C file", ("hit.compile",)),
+    Bar("Compile ggml's 616 kernels", "Clang and LLVM, -O2", ("air.ggml",)),
+    Bar("Open a package of 500 kernels", "reading and hashing it", ("load.open",)),
+    Bar("Run eight simple kernels", "C loops, -O3", ("loop.",)),
+    Bar("Run six of ggml's kernels", "ggml's code for CPUs", ("ggml.",)),
+    Bar("Run seven of Triton's kernels", "NumPy over OpenBLAS", ("triton.",)),
+)
+
 # {bin}, {python}, {source} and {build} are filled in.
 SECTIONS = (
     Section(
         "commands", "Commands and processes", "rival",
         "Whole processes by the clock, least of 30. A hit is a source that was compiled before, beside ccache's direct mode on a C "
-        "file of the same length. The first compile of a machine has an empty store, beside clang on one line of C. Python: the "
+        "file of the same length. The first compile has an empty store, beside clang on one line of C. Python: the "
         "import and the first load, beside reading and hashing the file.",
         ("{python}", "{source}/bench/start/start.py", "{build}", "30"),
         (
             Row("hit.compile", "`smelt compile`, a hit", 1.0),
             Row("hit.metal", "`metal -c`, a hit", 1.0),
-            Row("first.metal", "first Metal compile of a machine", 60, absolute=True),
+            Row("first.metal", "first Metal compile in a new store, the slowest target", 60, absolute=True),
             Row("python.first", "`import smelt` and the first load", 2, absolute=True),
         ),
     ),
@@ -90,8 +108,8 @@ SECTIONS = (
     ),
     Section(
         "triton", "Triton's kernels", "NumPy",
-        "`hip-gfx1100` of Triton 3.6, one thread, beside NumPy over OpenBLAS. Products of 512 x 512 x 512, in tiles of 32, "
-        "nothing known. Specialised: as Triton's launcher does it, tiles of 64, steps of one, sizes of 16's multiples.",
+        "`hip-gfx1100` of Triton 3.6, one thread, beside NumPy over OpenBLAS. Products of 512 x 512 x 512 use tiles of 32 and unknown "
+        "strides. Specialised products, as Triton's launcher makes them, have tiles of 64, strides of one and sizes that are multiples of 16.",
         ("{python}", "{source}/bench/cpu_kernels/triton.py", "--smelt", "{bin}/smelt", "--seconds", "0.5"),
         (
             Row("triton.matmul_f32", "matmul f32", 1.5),
@@ -137,7 +155,7 @@ SECTIONS = (
     ),
     Section(
         "checks", "Watched threads", "unchecked",
-        "Ten kernels of 65,536 threads from Python, one thread; geometric means of what checked code takes beside unchecked code. "
+        "Ten kernels of 65,536 threads from Python, one thread; geometric means of the time of checked code beside that of unchecked code. "
         "`bench/cpu_kernels/checks.py` prints each kernel.",
         ("{python}", "{source}/bench/cpu_kernels/checks.py", "--smelt", "{bin}/smelt", "--seconds", "0.1"),
         (

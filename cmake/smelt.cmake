@@ -114,6 +114,20 @@ if(NOT SMELT_LOADER_ONLY)
   smelt_third_party(zlib ZLIB::ZLIB z)
 endif()
 
+# smelt_finds_libraries(TARGET [folder...]): of a target that is installed, where the dynamic linker looks first, in a build
+# as after an installation. If the two differed, CMake would pad the build's with colons, so that the other fits in its
+# place; an empty element is the current folder, and whoever made that would choose our libraries. LLVM below /usr is
+# found without.
+function(smelt_finds_libraries target)
+  set(folders ${ARGN})
+  foreach(folder IN LISTS LLVM_LIBRARY_DIRS)
+    if(NOT folder MATCHES "^/usr/")
+      list(APPEND folders ${folder})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${folders}" BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # smelt_llvm_first(TARGET): of the libraries that a program needs, LLVM's and Clang's stand first. The dynamic linker goes
 # through them in that order for each of the 24,000 symbols that it looks up when such a program starts, and nearly all are in
 # these two: behind seven other libraries, that took 16.8 million instructions instead of 10.7.

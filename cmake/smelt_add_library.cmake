@@ -10,8 +10,14 @@
 #   target_compile_definitions(app PRIVATE KERNELS="$<TARGET_PROPERTY:kernels,SMELT_PACKAGE>")
 #   add_dependencies(app kernels)
 #
+# The package is made again when a source changes, what a source includes, or the compiler.
+#
 # The command is the target `smelt` inside smelt's own tree, else $SMELT_COMMAND, else `smelt` next to the installed
 # package or on the path.
+cmake_policy(PUSH)
+if(POLICY CMP0116)
+  cmake_policy(SET CMP0116 NEW)  # Ninja wants the output in a dependency file as it names it itself
+endif()
 function(smelt_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CPU;FAST_MATH" "STD;METADATA;OUTPUT"
                         "SOURCES;TARGETS;CPU;INCLUDE_DIRECTORIES;DEFINITIONS;DEPENDS")
@@ -29,12 +35,22 @@ function(smelt_add_library name)
   if(TARGET smelt)
     set(command $<TARGET_FILE:smelt>)
     set(command_dependency smelt)
+    if(TARGET smelt_aot_library)
+      list(APPEND command_dependency smelt_aot_library)
+    endif()
   else()
     find_program(SMELT_COMMAND smelt HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin")
     if(NOT SMELT_COMMAND)
       message(FATAL_ERROR "smelt_add_library(${name}): the command smelt was not found; install it or set SMELT_COMMAND")
     endif()
     set(command ${SMELT_COMMAND})
+    # A link is as old as it is; what changes is the file, and the compiler that it opens.
+    file(REAL_PATH ${SMELT_COMMAND} command_dependency)
+    cmake_path(GET command_dependency PARENT_PATH compiler)
+    cmake_path(APPEND compiler ../lib/smelt/libsmelt-aot.so)
+    if(EXISTS ${compiler})
+      list(APPEND command_dependency ${compiler})
+    endif()
   endif()
 
   set(sources)
@@ -77,8 +93,10 @@ function(smelt_add_library name)
     list(APPEND dependencies ${arg_METADATA})
   endif()
 
-  add_custom_command(OUTPUT ${arg_OUTPUT} COMMAND ${command} compile ${sources} -o ${arg_OUTPUT} ${options}
-                     DEPENDS ${dependencies} COMMENT "Compiling kernels ${name}" VERBATIM)
+  add_custom_command(OUTPUT ${arg_OUTPUT}
+                     COMMAND ${command} compile ${sources} -o ${arg_OUTPUT} ${options} --depfile ${arg_OUTPUT}.d
+                     DEPENDS ${dependencies} DEPFILE ${arg_OUTPUT}.d COMMENT "Compiling kernels ${name}" VERBATIM)
   add_custom_target(${name} ALL DEPENDS ${arg_OUTPUT})
   set_target_properties(${name} PROPERTIES SMELT_PACKAGE ${arg_OUTPUT})
 endfunction()
+cmake_policy(POP)

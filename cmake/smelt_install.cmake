@@ -12,6 +12,20 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT loader)
+
+# Libraries of ours lie beside each other.
+foreach(target IN ITEMS smelt_shared smelt_compiler smelt_objc smelt_foundation smelt_metal_objc)
+  if(TARGET ${target})
+    smelt_finds_libraries(${target} "$ORIGIN")
+  endif()
+endforeach()
+foreach(target IN ITEMS smelt smelt-selftest smelt-compile-child smelt_aot_library)
+  if(TARGET ${target})
+    smelt_finds_libraries(${target})
+  endif()
+endforeach()
+
 set(smelt_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smelt)
 install(TARGETS smelt_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader NAMELINK_COMPONENT dev)
 install(TARGETS smelt_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
@@ -33,7 +47,6 @@ install(FILES ${smelt_config_made}/smelt-config.cmake ${smelt_config_made}/smelt
         cmake/smelt_add_library.cmake cmake/smelt_dependencies.cmake DESTINATION ${smelt_config_folder} COMPONENT dev)
 
 if(TARGET smelt_compiler)
-  set_target_properties(smelt_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")  # libsmelt.so lies beside it
   install(TARGETS smelt_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
           NAMELINK_COMPONENT compiler-dev)
   install(DIRECTORY service/c_api/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler-dev)
@@ -49,7 +62,6 @@ if(TARGET smelt_metal)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT metal-dev)
 endif()
 if(TARGET smelt_metal_objc)
-  set_target_properties(smelt_foundation smelt_metal_objc PROPERTIES INSTALL_RPATH "$ORIGIN")  # they lie beside each other
   install(TARGETS smelt_objc smelt_foundation smelt_metal_objc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           COMPONENT metal-objc NAMELINK_COMPONENT metal-objc-dev)
   install(DIRECTORY bindings/metal/objc/include/ bindings/metal/foundation/include/ bindings/metal/framework/include/

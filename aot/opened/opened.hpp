@@ -15,11 +15,15 @@ struct smelt_opened_table_t {
 };
 extern __attribute__((visibility("default"))) const smelt_opened_table_t smelt_opened_table;
 
-/// In the program: null until they are known; filled by smelt_open_compiler.
-extern void (*smelt_opened_functions[])();
-extern const uint64_t smelt_opened_count;
-extern const char* const smelt_opened_identity;
+/// In the program, or in a module of Python's, where each has its own: null until they are known; filled by
+/// smelt_open_compiler.
+extern __attribute__((visibility("hidden"))) void (*smelt_opened_functions[])();
+extern __attribute__((visibility("hidden"))) const uint64_t smelt_opened_count;
+extern __attribute__((visibility("hidden"))) const char* const smelt_opened_identity;
 
 /// Opens it, or ends the program with exit code 1 and a message. Any thread.
-void smelt_open_compiler() noexcept;
+__attribute__((visibility("hidden"))) void smelt_open_compiler() noexcept;
+/// Opens it. Null when it is open, else why not. Any thread. A module of Python's asks this first, since it may not end
+/// the program.
+__attribute__((visibility("hidden"))) const char* smelt_compiler_trouble() noexcept;
 }

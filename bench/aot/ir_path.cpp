@@ -4,7 +4,7 @@
 //   bench_ir_path [KERNELS=1000] [SMELT=path of the command] [FILE.ll...]
 //
 // Inputs: the IR files named, else those of examples/ and tests/aot/cpu/kernels and, if there, Triton's of
-// ../shared/data. Each becomes many kernels of different names, so that no two are the same input. One run prints
+// tests/data. Each becomes many kernels of different names, so that no two are the same input. One run prints
 //   milliseconds a kernel, one call each (median and 90th percentile), and kernels a second in one call, on 1 and 2
 //   threads; the same with one process a kernel, as a build system or a back end that shells out does it;
 //   peak memory of both; and where the time goes: LLVM's parser, the rest of LLVM, our own code.
@@ -184,7 +184,7 @@ class Kernels {
 std::vector<std::string> inputs_at_hand() {
   std::vector<std::string> files;
   for (const char* folder : {SMELT_SOURCE_DIR "/examples", SMELT_SOURCE_DIR "/tests/aot/cpu/kernels",
-                             SMELT_SOURCE_DIR "/../shared/data/triton-3.6.0/hip-gfx1100"}) {
+                             SMELT_SOURCE_DIR "/tests/data/triton-3.6.0/hip-gfx1100"}) {
     std::error_code error;
     std::vector<std::string> here;
     for (const auto& entry : fs::directory_iterator(folder, error))

@@ -3,7 +3,7 @@
 //
 //   bench_triton_ir [--cpu] [ROUNDS=9] [FOLDER OR FILE.llir...]
 //
-// Inputs: the files named, else those of tests/aot/ir/amdgcn and, if there, of ../shared/data/triton-3.6.0.
+// Inputs: the files named, else those of tests/aot/ir/amdgcn and, if there, of tests/data/triton-3.6.0.
 // Stages:
 //   read       text to a verified LLVM module           dialect   AMD's operations to kernel IR
 //   legalise   kernel IR to AIR for macos14             write     typed bitcode, and the container round it
@@ -106,7 +106,7 @@ std::vector<fs::path> inputs(const std::vector<std::string>& named) {
   std::vector<fs::path> roots(named.begin(), named.end());
   if (roots.empty()) {
     const fs::path source = SMELT_SOURCE_DIR;
-    roots = {source / "tests/aot/ir/amdgcn", source / "../shared/data/triton-3.6.0"};
+    roots = {source / "tests/aot/ir/amdgcn", source / "tests/data/triton-3.6.0"};
   }
   std::vector<fs::path> files;
   for (const fs::path& root : roots) {

@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from processes import record  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FILES = pathlib.Path(os.environ.get("SMELT_SHARED", SOURCE / "../shared")) / "data/triton-3.6.0/hip-gfx1100"
+FILES = SOURCE / "tests/data/triton-3.6.0/hip-gfx1100"
 TILES = SOURCE / "tests/aot/ir/amdgcn/hip-gfx1100"  # products as Triton's launcher specialises them
 SKIPPED = 77
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
-the store. Needs Python 3.10 or newer, the package `wheel`, and what scripts/setup installs. The compiler's wheel comes from
-the target smelt_wheel."""
+"""What pip runs (PEP 517): pip install . builds the tree with CMake and makes the wheel of the loader and
+the store. Needs Python 3.9 or newer and what scripts/setup installs. The compiler's wheel comes from the target smelt_wheel."""
 
 from __future__ import annotations
 
@@ -22,9 +21,5 @@ def build_wheel(
     configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
                  "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
     subprocess.run(configure, check=True)
-    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store", "smelt_shared"], check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store"], check=True)
     return wheels.make("smelt", build, pathlib.Path(wheel_directory)).name
-
-
-def get_requires_for_build_wheel(config_settings: dict[str, str] | None = None) -> list[str]:
-    return ["wheel"]

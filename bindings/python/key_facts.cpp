@@ -4,9 +4,7 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/text.hpp"
-#include "smelt/compiler.h"
 
-#include <cstddef>
 #include <cstdio>
 
 namespace {
@@ -26,15 +24,14 @@ std::string facts() {
         targets.empty() ? "" : ",", json_quoted(target.name), json_quoted(target.triple), json_version(target.os),
         json_version(target.air), json_version(target.language), target.container_patch);
   std::string flags;
-#define SMELT_FLAG(member, name, ...)                                                       \
-  flags += fmt::format("{}[\"" #name "\", \"" #member "\", {}]", flags.empty() ? "" : ", ", \
-                       offsetof(smelt_compile_options, name));
+#define SMELT_FLAG(member, name, ...) \
+  flags += fmt::format("{}[\"" #name "\", \"" #member "\"]", flags.empty() ? "" : ", ");
 #include "smelt/aot/options.def"
   return fmt::format(
       "{{\"version\": {}, \"format\": {}, \"compiler\": {}, \"headers\": {},\n \"default_target\": {},\n "
-      "\"header_names\": [{}],\n \"targets\": [{}],\n \"flags\": [{}],\n \"options_size\": {}}}\n",
+      "\"header_names\": [{}],\n \"targets\": [{}],\n \"flags\": [{}]}}\n",
       json_quoted(SMELT_VERSION), json_quoted(facts.format), json_quoted(facts.compiler), json_quoted(facts.headers),
-      json_quoted(smelt::aot::default_target().name), names, targets, flags, sizeof(smelt_compile_options));
+      json_quoted(smelt::aot::default_target().name), names, targets, flags);
 }
 
 }  // namespace

@@ -5,29 +5,33 @@ smelt has the loader and the store, and the libraries they stand on that are no 
 adds servers behind the store; it is the half of the code that few need, and what it needs for TLS is not inside. smelt-compiler
 adds the compiler and the command, with the part of LLVM and Clang that they use (llvm_part.py).
 
-Each is for every Python 3 of a Linux: the compiled modules are for the Python of the build, and every other one uses libsmelt and
-libsmelt-compiler by their C interface (smelt/_pure/capi.py). The tag says the oldest glibc they run with.
+Each has the modules for every Python that the build made them for (SMELT_PYTHONS), and its tag says for which, and the oldest glibc they run
+with. One wheel for all of them: what differs is 2 MB for each, and a folder then has one file that smelt-*.whl means.
 
-pure is a second wheel of smelt, for every other system: the reader in Python alone. pip takes the first where it fits, and this one elsewhere.
+pure is a second wheel of smelt, for every other system: the edition "reader", in Python alone. It lies in OUT_FOLDER/mac.
 
-Needs Python 3.11, its package `wheel` (Debian: python3-wheel), patchelf, and what llvm_part.py needs.
+Needs Python 3.9, patchelf, and what llvm_part.py needs.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import pathlib
 import platform
 import re
 import subprocess
 import sys
-import sysconfig
 import tempfile
-import tomllib
 import zipfile
 from typing import Any
 
 import llvm_part
-from wheel.wheelfile import WheelFile
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -40,15 +44,13 @@ COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compile
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Opens the machine's libcurl (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt, and the command"}  # fmt: skip
-# The C interface, for Pythons that the modules are not for.
-LIBRARIES = {"smelt": "libsmelt.so.1", "smelt-compiler": "libsmelt-compiler.so.1"}
 # Opened by name: by signing/src/ed25519.cpp when a signature is looked at, by cache/remote/src/hiredis_library.cpp when a Redis remote is
 # named, by service/sandbox/src/seccomp_library.cpp when a child is sandboxed.
 OPENED = {"smelt": {"libhogweed.so.6", "libgmp.so.10"}, "smelt-remote": set(), "smelt-compiler": {"libseccomp.so.2"}}
 # hiredis has another number in each Debian: the module says which it was built with.
 HIREDIS = re.compile(rb"libhiredis\.so\.[0-9.]+")
 # What another wheel brings into smelt/_libs, for those that need that wheel; without numbers.
-WITH_SMELT = {"libhogweed", "libgmp", "libfmt", "libnettle", "libsqlite3", "libzstd", "libxxhash", "libsmelt"}
+WITH_SMELT = {"libhogweed", "libgmp", "libfmt", "libnettle", "libsqlite3", "libzstd", "libxxhash"}
 WITH_REMOTE = {"libhiredis"}
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
@@ -112,17 +114,22 @@ def platform_tag(tree: pathlib.Path) -> str:
     return f"manylinux_{least[0]}_{least[1]}_{platform.machine()}"
 
 
-def take_interface(name: str, build: pathlib.Path, tree: pathlib.Path) -> None:
-    """The C interface, and LLVM's part for what needs it; then each file's libraries are those of the wheel."""
+def take_llvm(tree: pathlib.Path) -> None:
+    """LLVM's part, for what needs it; then each file's libraries are those of the wheel."""
+    users = [file for file in binaries(tree) if llvm_part.uses_llvm(file)]
+    if not users:
+        return
     libs = tree / "smelt" / "_libs"
     libs.mkdir(parents=True, exist_ok=True)
-    if name in LIBRARIES:
-        subprocess.run(["strip", "--strip-unneeded", "-o", libs / LIBRARIES[name], (build / "lib" / LIBRARIES[name]).resolve()], check=True)
-    users = [file for file in binaries(tree) if llvm_part.uses_llvm(file)]
-    if users:
-        llvm_part.make(libs / llvm_part.NAME, users)
-        for file in users:
-            llvm_part.use(file)
+    llvm_part.make(libs / llvm_part.NAME, users)
+    for file in users:
+        llvm_part.use(file)
+
+
+def python_tags(tree: pathlib.Path, module: str) -> list[str]:
+    """cp39, cp310, ...: the Pythons that a module was made for."""
+    found = [re.match(rf"{module}\.cpython-3(\d+)-", path.name) for path in (tree / "smelt").glob(f"{module}.*.so")]
+    return [f"cp3{minor}" for minor in sorted(int(one[1]) for one in found if one)]
 
 
 def look_beside(tree: pathlib.Path) -> None:
@@ -149,9 +156,9 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
     return "\n".join([*lines, "Description-Content-Type: text/markdown", "", (ROOT / "README.md").read_text()])
 
 
-# Of the reader in Python alone; what stands on compiled modules is not in its wheel.
-PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_request.py", "_signature.py", "_stages.py",
-        "compat/__init__.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
+# Of the edition "reader"; what stands on compiled modules is not in its wheel.
+PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "_padded.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_request.py", "_signature.py", "_stages.py", "_torch_headers.py",
+        "compat/__init__.py", "compat/doctor.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
 
 
 def entry_points(project: dict[str, Any]) -> str:
@@ -165,17 +172,21 @@ def entry_points(project: dict[str, Any]) -> str:
 def write_wheel(wheel: pathlib.Path, tree: pathlib.Path, about: dict[str, str]) -> None:
     """All files of a tree, and those of dist-info; the same build gives the same bytes."""
     stem = "-".join(wheel.name.split("-")[:2])
-    with WheelFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+    record = []
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def add(inside: str, data: bytes, mode: int = 0o644) -> None:
             entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = (0o100000 | mode) << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.append(f"{inside},sha256={digest},{len(data)}\n")
 
         for path in sorted(path for path in tree.rglob("*") if path.is_file()):
             add(path.relative_to(tree).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
         for file, text in about.items():
             add(f"{stem}.dist-info/{file}", text.encode())
+        add(f"{stem}.dist-info/RECORD", "".join([*record, f"{stem}.dist-info/RECORD,,\n"]).encode())
 
 
 def version_of(build: pathlib.Path) -> str:
@@ -200,8 +211,8 @@ def make_pure(build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
                     to.parent.mkdir(parents=True, exist_ok=True)
                     to.write_bytes(path.read_bytes())
                     to.chmod(0o644)
-        out.mkdir(parents=True, exist_ok=True)
-        wheel = out / f"smelt-{version}-py3-none-any.whl"
+        (out / "mac").mkdir(parents=True, exist_ok=True)
+        wheel = out / "mac" / f"smelt-{version}-py3-none-any.whl"
         about = metadata("smelt", version, {**project})
         scripts = "[console_scripts]\nsmelt = smelt._command:main\n"
         write_wheel(wheel, tree, {"METADATA": about, "entry_points.txt": scripts,
@@ -218,21 +229,22 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         tree = pathlib.Path(folder)
         command = ["cmake", "--install", build, "--component", COMPONENTS[name], "--prefix", folder, "--strip"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        suffix = sysconfig.get_config_var("EXT_SUFFIX")
         module = MODULES[name]
-        if not (tree / "smelt" / f"{module}{suffix}").exists():
-            sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
+        pythons = python_tags(tree, module)
+        if not pythons:
+            sys.exit(f"{build} has no {module}: build the target smelt_python")
         opened = OPENED[name]
         if name == "smelt-remote":
-            opened = opened | {found.decode() for found in HIREDIS.findall((tree / "smelt" / f"{module}{suffix}").read_bytes())}
-        take_interface(name, build, tree)
+            opened = opened | {found.decode() for path in (tree / "smelt").glob(f"{module}.*.so") for found in HIREDIS.findall(path.read_bytes())}
+        take_llvm(tree)
         take_libraries(tree, SHARED[name], opened)
         look_beside(tree)
-        tag = f"py3-none-{platform_tag(tree)}"
+        platforms = platform_tag(tree)
+        tag = f"{'.'.join(pythons)}-{'.'.join(pythons)}-{platforms}"
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"{name.replace('-', '_')}-{version}-{tag}.whl"
         about = {"METADATA": metadata(name, version, project),
-                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\nTag: {tag}\n"}  # fmt: skip
+                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {one}-{one}-{platforms}\n" for one in pythons)}  # fmt: skip
         if name == "smelt":
             about["entry_points.txt"] = entry_points(project)
         write_wheel(wheel, tree, about)

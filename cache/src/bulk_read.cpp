@@ -32,7 +32,7 @@ bool huge_pages() {
 
 }  // namespace
 
-std::shared_ptr<BulkRead> BulkRead::read(Packs& packs, const std::vector<Place>& places) {
+std::shared_ptr<BulkRead> BulkRead::read(const Packs& packs, const std::vector<Place>& places) {
   if (places.size() < kFewest || !huge_pages()) return nullptr;
   std::shared_ptr<BulkRead> bulk(new BulkRead);
   std::vector<Range> wanted;
@@ -65,12 +65,12 @@ std::shared_ptr<BulkRead> BulkRead::read(Packs& packs, const std::vector<Place>&
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const uint64_t shift = (kHugePage - address % kHugePage) % kHugePage;
   platform::advise_huge_pages(bulk->base_ + shift, bulk->reserved_ - kHugePage);
-  std::shared_ptr<MappedPack> pack;
+  std::optional<PackFile> pack;
   uint64_t opened = 0;
   for (Range& range : bulk->ranges_) {
-    if (!pack || opened != range.pack) pack = packs.find(opened = range.pack);
+    if (!pack || opened != range.pack) pack.emplace(packs.path(opened = range.pack), packs.files());
     range.offset += shift;
-    if (!pack || !pack->copy(range.first, {bulk->base_ + range.offset, range.last - range.first})) return nullptr;
+    if (!pack->read(range.first, {bulk->base_ + range.offset, range.last - range.first})) return nullptr;
   }
   return bulk;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Many entries at once, copied out of the packs into one piece of memory.
 //
-// Mapping a pack costs a page fault for every few pages and the same again when it is unmapped; with hundreds of
-// entries in a process that has none of them mapped, that is most of the time. One copy into huge pages is cheaper, and
-// needs one system call per stretch of the pack. The price is private memory, so it is done for many at once only.
+// Memory for each of hundreds of entries costs a page fault for every page, and a system call for each is as much
+// again. One piece of huge pages for all is cheaper, and needs one call per stretch of a pack. All of it lives as long
+// as one of the entries, so it is done for many at once only.
 #pragma once
 
 #include "index.hpp"
@@ -16,8 +16,8 @@ namespace smelt::cache {
 class BulkRead {
  public:
   /// Copies the entries at these places, where that pays: null for few or small ones, when there are no huge pages, or
-  /// when a pack cannot be read (the mapping will find out why).
-  static std::shared_ptr<BulkRead> read(Packs& packs, const std::vector<Place>& places);
+  /// when a pack cannot be read (reading them one by one finds out which).
+  static std::shared_ptr<BulkRead> read(const Packs& packs, const std::vector<Place>& places);
   ~BulkRead();
   BulkRead(const BulkRead&) = delete;
   BulkRead& operator=(const BulkRead&) = delete;

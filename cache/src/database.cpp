@@ -21,7 +21,15 @@ tl::unexpected<Error> sqlite_error(sqlite3* database, int code, std::string_view
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    case SQLITE_ERROR:       // a table that is gone, a sum out of range: our statements are right
+    case SQLITE_CONSTRAINT:  // what is inserted was looked for before: the index of the constraint is damaged
       errc = Errc::store_corrupt;
+      break;
+    case SQLITE_IOERR:
+      // A sector that cannot be read is lost; one that cannot be written is the disk's trouble with everything.
+      if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ || code == SQLITE_IOERR_CORRUPTFS ||
+          code == SQLITE_IOERR_DATA)
+        errc = Errc::store_corrupt;
       break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -64,7 +72,11 @@ Result<void> Statement::run() {
     if (!row) return {};
   }
 }
-int64_t Statement::integer(int column) const {
+tl::unexpected<Error> Statement::unreadable_row() const {
+  return fail(Errc::store_corrupt, "store database: {}: a row is not of its types", sqlite3_sql(statement_));
+}
+std::optional<int64_t> Statement::integer(int column) const {
+  if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) return std::nullopt;
   return sqlite3_column_int64(statement_, column);
 }
 ByteView Statement::blob(int column) const {
@@ -96,7 +108,7 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
   sqlite3_busy_timeout(database_, 10000);  // a backstop: the writer lock keeps our own processes in line
   auto ready = [&]() -> Result<void> {
     SMELT_TRY_VOID(execute("PRAGMA trusted_schema=OFF"));
-    SMELT_TRY_VOID(execute("PRAGMA mmap_size=268435456"));
+    SMELT_TRY_VOID(execute("PRAGMA mmap_size=0"));  // a sector that cannot be read is an error then, not a signal
     if (!read_only) {
       // A put changes one page of each of seven trees, and each is summed and written to the log whole. Counts for a
       // database that is made now.

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 struct sqlite3;
@@ -24,7 +25,8 @@ template <class Row>
 concept HasColumns = requires(Row row) { row.columns(); };
 
 /// A use of a prepared statement; reset when it goes. Bound blobs and text are borrowed until then. SQL knows signed
-/// integers only: the one place where they become our unsigned ones, and the other way round, is here.
+/// integers only: the one place where they become our unsigned ones, and the other way round, is here. What SQLite
+/// answers is data: a flipped bit of its file makes another row, type or size, and no error.
 class Statement {
  public:
   Statement(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
@@ -50,15 +52,16 @@ class Statement {
     return (get(at++, columns) && ...);
   }
 
-  /// The first row, if there is one that can be read. Row: a struct with columns(), or the type of the only column.
+  /// The first row, if there is one. Row: a struct with columns(), or the type of the only column. A row that is not of
+  /// these types is damage.
   template <class Row>
   Result<std::optional<Row>> first() {
     SMELT_TRY(const bool found, step());
     std::optional<Row> row;
-    if (found && !read_row(row.emplace())) row.reset();
+    if (found && !read_row(row.emplace())) return unreadable_row();
     return row;
   }
-  /// All rows but those that cannot be read; these are counted.
+  /// All rows. Those that cannot be read are counted, or else are damage.
   template <class Row>
   Result<std::vector<Row>> all(size_t* unreadable = nullptr) {
     std::vector<Row> rows;
@@ -69,7 +72,15 @@ class Statement {
         rows.push_back(std::move(row));
       else if (unreadable)
         ++*unreadable;
+      else
+        return unreadable_row();
     }
+  }
+  /// The rows that can be read, until the database says that it is damaged.
+  template <class Row>
+  void salvage(std::vector<Row>& rows) {
+    for (auto found = step(); found && *found; found = step())
+      if (Row row; read_row(row)) rows.push_back(std::move(row));
   }
   /// The only column of the only row; 0 when there is none.
   Result<uint64_t> number() {
@@ -78,6 +89,7 @@ class Statement {
   }
 
  private:
+  tl::unexpected<Error> unreadable_row() const;
   template <std::integral T>
   void put(int at, T value) {
     put_integer(at, static_cast<int64_t>(value));
@@ -93,7 +105,10 @@ class Statement {
 
   template <std::integral T>
   bool get(int column, T& value) const {
-    value = static_cast<T>(integer(column));
+    using Number = std::conditional_t<std::same_as<T, bool>, uint8_t, T>;
+    const auto found = integer(column);
+    if (!found || !std::in_range<Number>(*found)) return false;
+    value = static_cast<T>(*found);
     return true;
   }
   template <size_t N>
@@ -108,6 +123,10 @@ class Statement {
     text = as_text(blob(column));
     return true;
   }
+  bool get(int column, Bytes& bytes) const {
+    bytes = to_bytes(blob(column));
+    return true;
+  }
   template <class Row>
   bool read_row(Row& row) const {
     if constexpr (HasColumns<Row>)
@@ -115,8 +134,8 @@ class Statement {
     else
       return read(row);
   }
-  int64_t integer(int column) const;
-  ByteView blob(int column) const;  // valid until the next step
+  std::optional<int64_t> integer(int column) const;  // none: the column holds something else
+  ByteView blob(int column) const;                   // valid until the next step
 
   sqlite3* database_;
   sqlite3_stmt* statement_;

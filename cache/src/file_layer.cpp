@@ -13,6 +13,9 @@ namespace smelt::cache {
 int FileLayer::open(const char* path, int flags, mode_t mode) {
   return ::open(path, flags, mode);
 }
+ssize_t FileLayer::pread(int fd, void* bytes, size_t count, off_t at) {
+  return ::pread(fd, bytes, count, at);
+}
 ssize_t FileLayer::pwrite(int fd, const void* bytes, size_t count, off_t at) {
   return ::pwrite(fd, bytes, count, at);
 }

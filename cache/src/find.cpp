@@ -9,49 +9,45 @@
 #include <algorithm>
 
 namespace smelt::cache {
-std::optional<ByteView> StoreState::view(uint64_t pack, uint64_t at, uint64_t bytes,
-                                         std::shared_ptr<MappedPack>& owner) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    owner = packs.find(pack);
-    if (!owner) return std::nullopt;
-    if (auto view = owner->view(at, bytes)) return view;
-    packs.forget(pack);  // mapped when it was smaller than another process lets it grow
-  }
-  return std::nullopt;
-}
+namespace {
 
-StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data, bool check_again,
+constexpr uint64_t kMostAhead = uint64_t{256} << 10;  // read together with the record, blobs that lie before it
+
+}  // namespace
+
+StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data,
                                     const std::shared_ptr<BulkRead>& bulk) {
   struct Piece {
+    std::shared_ptr<const void> owner;
     ByteView bytes;
-    std::shared_ptr<MappedPack> mapped;  // null: copied by the bulk
   };
+  // What was written with the record lies before it: one read brings all of a small entry.
+  std::optional<Copied> ahead;
+  uint64_t ahead_at = place.at;
   const auto piece = [&](uint64_t pack, uint64_t at, uint64_t bytes) -> std::optional<Piece> {
     if (bulk)
-      if (const auto copied = bulk->view(pack, at, bytes)) return Piece{*copied, nullptr};
-    Piece found;
-    const auto mapped = view(pack, at, bytes, found.mapped);
-    if (!mapped) return std::nullopt;
-    found.bytes = *mapped;
-    return found;
+      if (const auto copied = bulk->view(pack, at, bytes)) return Piece{bulk, *copied};
+    if (ahead && pack == place.pack && at >= ahead_at && at - ahead_at <= ahead->bytes.size() &&
+        bytes <= ahead->bytes.size() - (at - ahead_at))
+      return Piece{ahead->owner, ahead->bytes.subspan(at - ahead_at, bytes)};
+    auto copied = packs.copy(pack, at, bytes);
+    if (!copied) return std::nullopt;
+    data.held += bytes;
+    return Piece{std::move(copied->owner), copied->bytes};
   };
-  bool of_bulk = false;
   const auto keep = [&](Piece& used) {
-    if (!used.mapped) {
-      if (!of_bulk) data.owners.push_back(bulk);
-      of_bulk = true;
-      return;
-    }
     for (const auto& owner : data.owners)
-      if (owner == used.mapped) return;
-    data.owners.push_back(std::move(used.mapped));
+      if (owner == used.owner) return;
+    data.owners.push_back(std::move(used.owner));
   };
+  if (!bulk && place.lead <= std::min(kMostAhead, place.at)) {
+    ahead_at -= place.lead;
+    ahead = packs.copy(place.pack, ahead_at, place.lead + place.bytes);
+    if (ahead) data.held += ahead->bytes.size();
+  }
   auto home = piece(place.pack, place.at, place.bytes);
   if (!home) return Loaded::gone;
-  if (check_again || !home->mapped || !home->mapped->checked(place.at)) {
-    if (half(checksum(home->bytes)) != place.check) return Loaded::damaged;
-    if (home->mapped) home->mapped->set_checked(place.at);
-  }
+  if (half(checksum(home->bytes)) != place.check) return Loaded::damaged;
   const auto record = decode_record(home->bytes, key);
   if (!record) return Loaded::damaged;
   keep(*home);
@@ -61,10 +57,7 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
     if (!part.is_inline) {
       auto stored = piece(part.pack, part.at, part.stored);
       if (!stored) return Loaded::gone;
-      if (check_again || (options.verify != Verify::never && (!stored->mapped || !stored->mapped->checked(part.at)))) {
-        if (checksum(stored->bytes) != part.sum) return Loaded::damaged;
-        if (stored->mapped) stored->mapped->set_checked(part.at);
-      }
+      if (options.verify != Verify::never && checksum(stored->bytes) != part.sum) return Loaded::damaged;
       data.checks.push_back({stored->bytes, part.sum});
       value = stored->bytes;
       if (part.codec == kCodecZstd) {
@@ -74,6 +67,7 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
         if (ZSTD_decompress(plain->data(), plain->size(), value.data(), value.size()) != part.raw)
           return Loaded::damaged;
         value = *plain;
+        data.held += part.raw;
         data.owners.push_back(std::move(plain));
       } else {
         keep(*stored);
@@ -93,6 +87,7 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
 namespace {
 
 constexpr size_t kSeenEntries = 65536;
+constexpr uint64_t kKeptBytes = uint64_t{64} << 20;  // of a process's memory, for entries that nobody holds
 
 /// Packs are far below 2^40 bytes, values lie on multiples of 64.
 uint64_t seen_key(const Place& place) {
@@ -104,14 +99,27 @@ uint64_t seen_key(const Place& place) {
 std::shared_ptr<const EntryData> StoreState::seen_at(const Place& place) {
   std::shared_lock lock(seen_mutex);
   const auto found = seen.find(seen_key(place));
+  if (found == seen.end()) return nullptr;
+  auto data = found->second.lock();
   // Another check: the folder was replaced, and what a find read before that came late.
-  return found == seen.end() || found->second->check != place.check ? nullptr : found->second;
+  return data && data->check == place.check ? data : nullptr;
 }
 
 void StoreState::remember(const Place& place, std::shared_ptr<const EntryData> data) {
   std::unique_lock lock(seen_mutex);
+  if (seen.size() >= kSeenEntries) std::erase_if(seen, [](const auto& entry) { return entry.second.expired(); });
   if (seen.size() >= kSeenEntries) seen.clear();
-  seen.insert_or_assign(seen_key(place), std::move(data));
+  seen.insert_or_assign(seen_key(place), data);
+  newest_seen_bytes += data->held;
+  newest_seen.push_back(std::move(data));
+  for (; newest_seen_bytes > kKeptBytes; newest_seen.pop_front()) newest_seen_bytes -= newest_seen.front()->held;
+}
+
+void StoreState::forget_seen() {
+  std::unique_lock lock(seen_mutex);
+  seen.clear();
+  newest_seen.clear();
+  newest_seen_bytes = 0;
 }
 
 StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry,
@@ -121,13 +129,13 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::
     if (options.verify == Verify::always)
       for (const EntryData::Check& check : data->checks)
         if (checksum(check.stored) != check.sum) {
-          forget_pack(place.pack);
+          forget_seen();
           return Loaded::damaged;
         }
   } else {
     auto fresh = std::make_shared<EntryData>();
     fresh->check = place.check;
-    if (const Loaded loaded = read(key, place, *fresh, false, bulk); loaded != Loaded::ok) return loaded;
+    if (const Loaded loaded = read(key, place, *fresh, bulk); loaded != Loaded::ok) return loaded;
     data = std::move(fresh);
     if (!bulk) remember(place, data);  // a bulk's memory is its users', and goes with them
   }
@@ -137,16 +145,8 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::
   return Loaded::ok;
 }
 
-void StoreState::forget_pack(uint64_t pack) {
-  // The table keeps mappings alive, and so the disk space of removed packs.
-  std::unique_lock lock(seen_mutex);
-  std::erase_if(seen, [&](const auto& entry) { return entry.first >> 34 == pack; });
-}
-
 Result<std::optional<Place>> StoreState::place_in_database(const Digest& key) {
-  std::lock_guard lock(mutex);
-  SMELT_TRY_VOID(open_database());
-  return tables.entry.place_of(key);
+  return ask<std::optional<Place>>([&] { return tables.entry.place_of(key); });
 }
 
 Result<std::optional<Entry>> Store::find(const Digest& key) {
@@ -164,13 +164,7 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
       return std::optional<Entry>();
     }
   }
-  auto looked = state.place_in_database(key);
-  if (!looked && looked.error().code == Errc::store_corrupt && !state.options.read_only) {
-    std::lock_guard lock(state.mutex);
-    SMELT_TRY_VOID(state.recover(looked.error()));
-    looked = std::optional<Place>();
-  }
-  SMELT_TRY(const std::optional<Place> place, std::move(looked));
+  SMELT_TRY(const std::optional<Place> place, state.place_in_database(key));
   if (!place) {
     state.count(kMisses);
     return std::optional<Entry>();
@@ -201,7 +195,7 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
 
 std::optional<Entry> StoreState::look(const Digest& key, const Place& place) {
   auto data = std::make_shared<EntryData>();
-  if (read(key, place, *data, true) != Loaded::ok) return std::nullopt;
+  if (read(key, place, *data) != Loaded::ok) return std::nullopt;
   return Entry(std::move(data));
 }
 
@@ -251,14 +245,13 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   }
   if (slow.empty()) return found;
   std::vector<std::optional<Place>> places(slow.size());
-  {
-    std::lock_guard lock(state.mutex);
-    SMELT_TRY_VOID(state.open_database());
+  SMELT_TRY_VOID(state.ask<void>([&]() -> Result<void> {
     SMELT_TRY(auto transaction, Transaction::begin(state.database, Transaction::Kind::read));
-    for (size_t i = 0; i < slow.size(); ++i)
-      if (auto place = state.tables.entry.place_of(keys[slow[i]])) places[i] = *place;
-    SMELT_TRY_VOID(transaction.commit());
-  }
+    for (size_t i = 0; i < slow.size(); ++i) {
+      SMELT_TRY(places[i], state.tables.entry.place_of(keys[slow[i]]));
+    }
+    return transaction.commit();
+  }));
   for (size_t i = 0; i < slow.size(); ++i) {
     std::optional<Entry> entry;
     if (places[i] && state.load(keys[slow[i]], *places[i], entry) == StoreState::Loaded::ok) {
@@ -271,6 +264,18 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   return found;
 }
 
+Result<uint64_t> StoreState::drop_damaged(const BlobRow& blob, int64_t but) {
+  uint64_t dropped = 0;
+  SMELT_TRY(const auto users, tables.entry.users_of(blob.id));
+  for (const EntryRow& user : users) {
+    if (user.id == but) continue;
+    SMELT_TRY_VOID(delete_entry(user));
+    ++dropped;
+  }
+  if (users.empty()) SMELT_TRY_VOID(drop_unused({blob}));
+  return dropped;
+}
+
 Result<uint64_t> StoreState::drop_damaged(const Digest& key) {
   uint64_t dropped = 0;
   SMELT_TRY_VOID(write([&]() -> Result<void> {
@@ -279,15 +284,10 @@ Result<uint64_t> StoreState::drop_damaged(const Digest& key) {
     if (!entry) return {};
     SMELT_TRY(const auto blobs, tables.blob.of_entry(entry->id));
     for (const BlobRow& blob : blobs) {
-      std::shared_ptr<MappedPack> owner;
-      const auto bytes = view(blob.pack, blob.at, blob.stored, owner);
-      if (bytes && checksum(*bytes) == blob.sum) continue;
-      SMELT_TRY(const auto users, tables.entry.users_of(blob.id));
-      for (const EntryRow& user : users) {
-        if (user.id == entry->id) continue;
-        SMELT_TRY_VOID(delete_entry(user));
-        ++dropped;
-      }
+      const auto copy = packs.copy(blob.pack, blob.at, blob.stored);
+      if (copy && checksum(copy->bytes) == blob.sum) continue;
+      SMELT_TRY(const uint64_t users, drop_damaged(blob, entry->id));
+      dropped += users;
     }
     ++dropped;
     return delete_entry(*entry);

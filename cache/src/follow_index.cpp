@@ -8,14 +8,20 @@ namespace smelt::cache {
 
 Index* StoreState::current_index() {
   Index* shared = index.load(std::memory_order_acquire);
-  if (!shared || !shared->superseded()) return shared;
+  if (!shared || (!shared->superseded() && !shared->lost())) return shared;
   std::lock_guard lock(mutex);
   return current_index_locked();
 }
 
 Index* StoreState::current_index_locked() {
   Index* const shared = index.load(std::memory_order_relaxed);
+  if (shared && shared->lost()) {
+    // Its file is left to the next writer, who makes another: what it holds now is unknown.
+    index_lost = true;
+    return use_index(nullptr);
+  }
   if (shared && !shared->superseded()) return shared;
+  if (index_lost) return nullptr;
   auto opened = Index::open(file_of(folder, "index"), !options.read_only);
   if (opened && store_id != 0 && opened->store_id() != store_id) opened = nullptr;
   return use_index(std::move(opened));
@@ -36,13 +42,16 @@ Result<void> StoreState::insert_index(const Published& entry) {
   const Place& place = entry.place;
   if (shared->has_at(entry.key, place, entry.hour)) return {};
   if (shared->insert(entry.key, place, entry.hour, entry.hour_saved, entry.hits)) return {};
-  return rebuild_index();  // from the rows, so the new entry is in it
+  auto larger = shared->grow(file_of(folder, "index"), *files);
+  if (!larger || shared->lost()) return rebuild_index();  // from the rows, so the new entry is in it
+  use_index(std::move(*larger))->insert(entry.key, place, entry.hour, entry.hour_saved, entry.hits);
+  return {};
 }
 
 Result<void> StoreState::rebuild_index() {
   if (options.read_only) return {};
   // Another process may have made one while we waited for the lock.
-  if (auto opened = Index::open(file_of(folder, "index"), true);
+  if (auto opened = index_lost ? nullptr : Index::open(file_of(folder, "index"), true);
       opened && opened->store_id() == store_id && (!index.load() || index.load()->superseded())) {
     use_index(std::move(opened));
     return {};
@@ -74,6 +83,7 @@ Result<void> StoreState::rebuild_index() {
   if (outdated) outdated->supersede();
   fresh->set_pending(false);
   use_index(std::move(fresh));
+  index_lost = false;
   return {};
 }
 

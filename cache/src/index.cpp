@@ -29,8 +29,8 @@ struct Index::Header {
   std::atomic<uint32_t> superseded;
   std::atomic<uint32_t> pending;
   uint32_t saved_hour;  // of the last round that was finished; writer lock, like the next
-  uint32_t padding;
-  uint64_t save_next;  // slot
+  uint32_t boot;        // a hash of the kernel's boot id, 0 when there is none
+  uint64_t save_next;   // slot
   std::atomic<uint64_t> counters[kIndexCounters];
 };
 
@@ -47,12 +47,21 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kIndexMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kIndexFormat = 5;
+constexpr uint32_t kIndexFormat = 6;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
 constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
 constexpr uint64_t kHit = uint64_t{1} << 40, kAtMask = kHit - 1, kMostHits = (uint64_t{1} << 24) - 1;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
+
+uint32_t boot_id() {
+  std::array<std::byte, 36> text{};
+  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? 0 : ::read(fd, text.data(), text.size());
+  if (fd >= 0) ::close(fd);
+  return got == static_cast<ssize_t>(text.size()) ? static_cast<uint32_t>(XXH3_64bits(text.data(), text.size())) | 1U
+                                                  : 0;
+}
 
 int64_t boot_time() {
   return static_cast<int64_t>(::time(nullptr)) - platform::seconds_since_boot();
@@ -81,6 +90,7 @@ std::unique_ptr<Index> Index::map(const std::string& path, bool writable) {
   index->header_ = static_cast<Header*>(base);
   index->mapped_ = bytes;
   index->writable_ = writable;
+  index->pages_.emplace(base, bytes);
   const Header& header = *index->header_;
   if (header.magic != kIndexMagic) return nullptr;
   // Of another layout only the beginning, up to `superseded`, means what it means here.
@@ -94,8 +104,10 @@ std::unique_ptr<Index> Index::map(const std::string& path, bool writable) {
 
 std::unique_ptr<Index> Index::open(const std::string& path, bool writable) {
   auto index = map(path, writable);
-  if (!index || !index->slots_ || index->superseded() ||
-      std::abs(index->header_->boot_time - boot_time()) > kClockSlack)
+  if (!index || !index->slots_ || index->superseded() || index->lost()) return nullptr;
+  // Reading the id costs a third of opening: only where the clock says something else.
+  const Header& header = *index->header_;
+  if (std::abs(header.boot_time - boot_time()) > kClockSlack && (header.boot == 0 || header.boot != boot_id()))
     return nullptr;
   return index;
 }
@@ -121,6 +133,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t s
   if (base != MAP_FAILED) {
     index->header_ = static_cast<Header*>(base);
     index->mapped_ = bytes;
+    index->pages_.emplace(base, bytes);
   }
   if (base == MAP_FAILED || files.rename(temporary.c_str(), path.c_str()) != 0) {
     const int why = base == MAP_FAILED ? error : errno;
@@ -135,6 +148,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t s
   header.pending.store(1, std::memory_order_relaxed);
   header.store_id = store_id;
   header.boot_time = boot_time();
+  header.boot = boot_id();
   header.format = kIndexFormat;
   header.schema = static_cast<uint32_t>(schema::store_migrations().size());
   std::atomic_thread_fence(std::memory_order_release);
@@ -143,6 +157,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t s
 }
 
 Index::~Index() {
+  pages_.reset();
   if (header_) ::munmap(header_, mapped_);
 }
 
@@ -153,7 +168,7 @@ void Index::supersede() {
   if (writable_) header_->superseded.store(1, std::memory_order_release);
 }
 bool Index::complete() const {
-  return header_->pending.load(std::memory_order_acquire) == 0 && !superseded();
+  return header_->pending.load(std::memory_order_acquire) == 0 && !superseded() && !lost();
 }
 bool Index::pending() const {
   return header_->pending.load(std::memory_order_relaxed) != 0;
@@ -212,7 +227,10 @@ bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool sa
   erase(key);
   if ((header_->used + 1) * 10 > (mask_ + 1) * 6) return false;  // keep probes short
   uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
-  while (slots_[at].state.load(std::memory_order_relaxed) != kEmpty) at = (at + 1) & mask_;
+  // Empty as locate() sees it, by the same two bits: behind such a slot it does not look.
+  for (uint64_t probes = 0; (slots_[at].state.load(std::memory_order_relaxed) & kStateMask) != kEmpty;
+       at = (at + 1) & mask_)
+    if (++probes > mask_) return false;  // full, whatever the head says
   // A dead slot is not used again: a reader may be in the middle of it.
   Slot& slot = slots_[at];
   std::memcpy(slot.key, key.bytes.data(), key.bytes.size());
@@ -225,6 +243,36 @@ bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool sa
   slot.state.store(kLive | lead << 2, std::memory_order_release);
   ++header_->used;
   return true;
+}
+
+Result<std::unique_ptr<Index>> Index::grow(const std::string& path, FileLayer& files) {
+  uint64_t live = 0;
+  for (uint64_t at = 0; at <= mask_; ++at)
+    live += (slots_[at].state.load(std::memory_order_relaxed) & kStateMask) == kLive ? 1 : 0;
+  // Twice as large where most slots are live: the put that grows it writes no more than it has to.
+  SMELT_TRY(auto larger, create(path, store_id(), live + live / 4, files));
+  for (uint64_t at = 0; at <= mask_; ++at) {
+    const Slot& slot = slots_[at];
+    const uint32_t state = slot.state.load(std::memory_order_relaxed);
+    if ((state & kStateMask) != kLive) continue;
+    Digest key;
+    std::memcpy(key.bytes.data(), slot.key, key.bytes.size());
+    const uint64_t place = slot.at.load(std::memory_order_relaxed);
+    const uint32_t used = slot.used.load(std::memory_order_relaxed);
+    larger->insert(
+        key,
+        {slot.pack.load(std::memory_order_relaxed), place & kAtMask, slot.bytes.load(std::memory_order_relaxed),
+         slot.check.load(std::memory_order_relaxed), (state >> 2) * kLeadUnit},
+        used & kHourMask, (used & kUnsaved) == 0, static_cast<uint32_t>(place / kHit));
+  }
+  larger->add_counters(counters());
+  larger->header_->saved_hour = header_->saved_hour;
+  supersede();
+  return larger;
+}
+
+uint64_t Index::used_bytes() const {
+  return header_->used * sizeof(Slot);
 }
 
 void Index::erase(const Digest& key) {
@@ -242,6 +290,10 @@ void Index::add_counters(const std::array<uint64_t, kIndexCounters>& values) {
   if (!writable_) return;
   for (size_t i = 0; i < kIndexCounters; ++i)
     if (values[i] != 0) header_->counters[i].fetch_add(values[i], std::memory_order_relaxed);
+}
+
+void Index::reset_counters() {
+  for (size_t i = 0; i < kIndexCounters; ++i) header_->counters[i].store(0, std::memory_order_relaxed);
 }
 
 uint32_t Index::hour_of(const Digest& key) const {

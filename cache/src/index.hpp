@@ -4,7 +4,7 @@
 // truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
 //   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
-//                    superseded, pending, hour of the last saving, where the next one goes on, counters of all
+//                    superseded, pending, hour of the last saving, boot id, where the next one goes on, counters of all
 //                    processes that the database does not have yet
 //   slot   64 bytes: key 32, at 40 bits and hits 24 (that the database does not have yet), check 8 (half of the
 //                    record's XXH3-128), pack 4, bytes 4, state 2 bits and lead 30 bits (in 64 bytes),
@@ -15,13 +15,15 @@
 // (StoreState::save_uses).
 //
 // The boot time makes a power cut visible: what the kernel had not written back by then is not trusted. It comes from
-// two clocks, because reading the kernel's boot id costs as much as the rest of opening the index. A clock that is set
-// makes a table that nobody trusts any more, which is rebuilt; one that starts anew with every boot lets an old table
+// two clocks, because reading the kernel's boot id costs as much as the rest of opening the index; where they disagree
+// with the table, one of them was set, and the id decides. A clock that starts anew with every boot lets an old table
 // through, whose wrong slots fail their checksums.
 #pragma once
 
 #include "smelt/base/digest.hpp"
 #include "smelt/cache/file_layer.hpp"
+
+#include "lost_pages.hpp"
 
 #include <array>
 #include <atomic>
@@ -68,8 +70,11 @@ class Index {
   uint32_t hits_of(const Digest& key) const;  ///< since they were last saved
   std::array<uint64_t, kIndexCounters> counters() const;
   void add_counters(const std::array<uint64_t, kIndexCounters>& values);
+  void reset_counters();
   bool superseded() const;
   void supersede();
+  /// A page of it could not be read: it holds nothing more, and what is put in goes to nobody. Make another.
+  bool lost() const { return pages_ && pages_->lost(); }
   /// Whether a key that is not here is in no committed entry either. Ask after the lookup.
   bool complete() const;
   uint64_t store_id() const;
@@ -82,6 +87,11 @@ class Index {
   /// False when the table is too full: create a larger one.
   bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true, uint32_t hits = 0);
   void erase(const Digest& key);
+  /// A larger one in place of this, with all that this has: nothing is looked up, but finds of this moment may not be
+  /// counted. Not when it is lost, or did not follow the last commit.
+  Result<std::unique_ptr<Index>> grow(const std::string& path, FileLayer& files);
+  /// Bytes of the slots that were ever taken.
+  uint64_t used_bytes() const;
 
   /// What the database does not know yet.
   struct Unsaved {
@@ -110,6 +120,7 @@ class Index {
   uint64_t mask_ = 0;
   uint64_t mapped_ = 0;
   bool writable_ = false;
+  std::optional<LostPages> pages_;
 };
 
 uint32_t current_hour();

@@ -11,14 +11,15 @@ constexpr uint64_t kBytesOfALook = 512;  // what could have been copied in the t
 
 class PackMove {
  public:
-  PackMove(StoreState& state, uint64_t pack, const PackContents::Rows& rows)
+  PackMove(StoreState& state, uint64_t pack, PackContents::Rows& rows)
       : state_(state), tables_(state.tables), pack_(pack), rows_(rows) {}
 
   /// One transaction's worth. True when nothing is left and the pack's row is gone.
   Result<bool> some() {
     moved_.clear();
-    reached_ = kept_;
-    for (uint64_t done = 0; done < kBytesPerTransaction;) {
+    reached_ = rows_.done;
+    done_bytes_ = 0;
+    for (uint64_t& done = done_bytes_; done < kBytesPerTransaction;) {
       if (reached_ < rows_.blobs.size()) {
         SMELT_TRY(const auto blob, tables_.blob.at(rows_.blobs[reached_++]));
         done += kBytesOfALook;
@@ -40,20 +41,20 @@ class PackMove {
   }
 
   /// After the commit: the next transaction goes on from there, one that is tried again does not.
-  void keep() { kept_ = reached_; }
+  void keep() { rows_.done = reached_; }
+  uint64_t bytes() const { return done_bytes_; }
 
   const std::vector<StoreState::Published>& moved() const { return moved_; }
 
  private:
   Result<void> move_blob(const BlobRow& blob) {
     SMELT_TRY(const auto users, tables_.entry.users_of(blob.id));
-    std::shared_ptr<MappedPack> owner;
-    const auto bytes = state_.view(pack_, blob.at, blob.stored, owner);
-    if (!bytes || checksum(*bytes) != blob.sum) {  // damage is not carried along
+    const auto copy = state_.packs.copy(pack_, blob.at, blob.stored);
+    if (!copy || checksum(copy->bytes) != blob.sum) {  // damage is not carried along
       for (const EntryRow& user : users) SMELT_TRY_VOID(state_.delete_entry(user));
       return tables_.blob.erase(blob.id);
     }
-    SMELT_TRY(const auto place, state_.append(*bytes));
+    SMELT_TRY(const auto place, state_.append(copy->bytes));
     SMELT_TRY_VOID(tables_.blob.move(blob.id, place.pack, place.at));
     for (const EntryRow& user : users) SMELT_TRY_VOID(rewrite_record(user, &blob, place));
     return {};
@@ -61,9 +62,10 @@ class PackMove {
 
   /// Writes the record of an entry anew; with `blob`, its part there points to the new place.
   Result<void> rewrite_record(EntryRow row, const BlobRow* blob, const StoreState::Append& to) {
-    std::shared_ptr<MappedPack> owner;
-    const auto old = state_.view(row.pack, row.at, row.bytes, owner);
-    auto record = old ? decode_record(*old, row.key) : tl::unexpected(Error{Errc::corrupt, "record is gone", {}});
+    const auto old = state_.packs.copy(row.pack, row.at, row.bytes);
+    // A record that is written anew gets a new checksum: what it says must be what was put.
+    auto record = old && checksum(old->bytes) == row.sum ? decode_record(old->bytes, row.key)
+                                                         : tl::unexpected(Error{Errc::corrupt, "damaged", {}});
     if (!record) return state_.delete_entry(row);  // damaged: absent from now on
     for (RecordPart& part : record->parts)
       if (blob && !part.is_inline && part.pack == pack_ && part.at == blob->at) {
@@ -93,42 +95,61 @@ class PackMove {
   StoreState& state_;
   Tables& tables_;
   uint64_t pack_;
-  const PackContents::Rows& rows_;
-  size_t reached_ = 0, kept_ = 0;  // of the blobs, then of the entries
+  PackContents::Rows& rows_;
+  size_t reached_ = 0;  // of the blobs, then of the entries
+  uint64_t done_bytes_ = 0;
   std::vector<StoreState::Published> moved_;
 };
 
 }  // namespace
 
-Result<PackContents> StoreState::read_contents() {
+Result<bool> StoreState::read_contents(PackContents& contents, WorkSlice& slice) {
+  constexpr size_t kRows = 2048;
   const std::lock_guard lock(mutex);
   SMELT_TRY_VOID(open_database());
-  PackContents contents;
-  contents.store_id = store_id;
-  // The packs first: what is sealed by now gets no more rows while the other tables are read.
-  SMELT_TRY(const auto all, tables.pack.all());
-  for (const PackRow& pack : all)
-    if (pack.sealed) contents.sealed[pack.id];
+  if (contents.store_id != store_id) contents = {};
+  if (contents.sealed.empty()) {
+    contents.store_id = store_id;
+    // The packs first: what is sealed by now gets no more rows while the other tables are read.
+    SMELT_TRY(const auto all, tables.pack.all());
+    for (const PackRow& pack : all)
+      if (pack.sealed) contents.sealed[pack.id];
+  }
   const auto add = [&](const std::vector<InPack>& rows, std::vector<int64_t> PackContents::Rows::* where) {
     for (const InPack& row : rows)
       if (const auto found = contents.sealed.find(row.pack); found != contents.sealed.end())
         (found->second.*where).push_back(row.id);
+    slice.add(std::chrono::microseconds(rows.size() / 2));
   };
-  SMELT_TRY(const auto blobs, tables.blob.packs());
-  add(blobs, &PackContents::Rows::blobs);
-  SMELT_TRY(const auto entries, tables.entry.packs());
-  add(entries, &PackContents::Rows::entries);
-  return contents;
+  for (std::vector<InPack> rows;;) {
+    if (slice.is_over()) return false;
+    SMELT_TRY(rows, tables.blob.packs_after(contents.last_blob, kRows));
+    if (rows.empty()) break;
+    contents.last_blob = rows.back().id;
+    add(rows, &PackContents::Rows::blobs);
+  }
+  for (std::vector<InPack> rows;;) {
+    if (slice.is_over()) return false;
+    SMELT_TRY(rows, tables.entry.packs_after(contents.last_entry, kRows));
+    if (rows.empty()) break;
+    contents.last_entry = rows.back().id;
+    add(rows, &PackContents::Rows::entries);
+  }
+  contents.complete = true;
+  return true;
 }
 
-Result<void> StoreState::empty_pack(uint64_t pack, PackContents& contents) {
-  if (!contents.sealed.contains(pack)) {
-    SMELT_TRY(contents, read_contents());
+Result<bool> StoreState::empty_pack(uint64_t pack, PackContents& contents, WorkSlice& slice) {
+  if (contents.complete && !contents.sealed.contains(pack)) contents = {};
+  if (!contents.complete) {
+    SMELT_TRY(const bool read, read_contents(contents, slice));
+    if (!read) return false;
   }
   const auto rows = contents.sealed.find(pack);
-  if (rows == contents.sealed.end()) return {};
+  if (rows == contents.sealed.end()) return true;
   PackMove move(*this, pack, rows->second);
   for (bool empty = false; !empty;) {
+    if (slice.is_over()) return false;
     bool other_store = false;
     SMELT_TRY_VOID(write(
         [&]() -> Result<void> {
@@ -144,18 +165,17 @@ Result<void> StoreState::empty_pack(uint64_t pack, PackContents& contents) {
           move.keep();
           for (const Published& entry : move.moved())
             if (indexed = insert_index(entry); !indexed) break;
-          if (empty) {
-            forget_pack(pack);
-            packs.remove(pack);
-          }
+          if (empty) packs.remove(pack);
           return indexed;
         }));
     if (other_store) {
       contents = {};
-      return {};
+      return true;
     }
+    slice.add(std::chrono::microseconds(move.bytes() / 1000));
   }
-  return {};
+  contents.sealed.erase(rows);
+  return true;
 }
 
 }  // namespace smelt::cache

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "packs.hpp"
 
-#include "smelt/base/platform.hpp"
-
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,79 +10,30 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22  // Linux 5.14; refused by older kernels, which is harmless
-#endif
+#include <new>
 
 namespace smelt::cache {
 
-Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::string& path, uint64_t reserve) {
-  std::shared_ptr<MappedPack> pack(new MappedPack);
-  pack->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (pack->fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path, std::strerror(errno));
+PackFile::PackFile(const std::string& path, FileLayer& files)
+    : files_(&files), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   struct stat status{};
-  if (::fstat(pack->fd_, &status) != 0) return fail(Errc::io, "{}: {}", path, std::strerror(errno));
-  const auto size = static_cast<uint64_t>(status.st_size);
-  reserve = round_up(std::max(reserve, size), uint64_t{4096});
-  void* base = ::mmap(nullptr, reserve, PROT_READ, MAP_SHARED, pack->fd_, 0);
-  if (base == MAP_FAILED) return fail(Errc::io, "{}: cannot map: {}", path, std::strerror(errno));
-  pack->base_ = static_cast<const std::byte*>(base);
-  pack->reserved_ = reserve;
-  pack->size_ = size;
-  pack->checked_ = std::vector<std::atomic<CheckedTable*>>(reserve / kTableBytes + 1);
-  return pack;
+  if (fd_ >= 0 && ::fstat(fd_, &status) == 0) size_ = static_cast<uint64_t>(status.st_size);
 }
 
-MappedPack::~MappedPack() {
-  for (const auto& table : checked_) delete table.load();
-  if (base_) ::munmap(const_cast<std::byte*>(base_), reserved_);
+PackFile::~PackFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-std::optional<ByteView> MappedPack::view(uint64_t at, uint64_t bytes) {
-  if (at > reserved_ || bytes > reserved_ - at) return std::nullopt;
-  if (at + bytes > size_.load(std::memory_order_relaxed)) {
-    struct stat status{};
-    if (::fstat(fd_, &status) != 0 || static_cast<uint64_t>(status.st_size) < at + bytes) return std::nullopt;
-    size_.store(static_cast<uint64_t>(status.st_size), std::memory_order_relaxed);
-  }
-  // One call instead of a fault per 64 KB (the kernel maps the neighbours too); only for what has not been read before.
-  if (bytes >= 262144 && !checked(at)) {
-    const uint64_t first = at / 4096 * 4096;
-    platform::advise_populate(base_ + first, at + bytes - first);
-  }
-  return ByteView(base_ + at, bytes);
-}
-
-bool MappedPack::copy(uint64_t at, std::span<std::byte> into) {
+bool PackFile::read(uint64_t at, std::span<std::byte> into) const {
+  if (!reaches(at, into.size())) return false;
   while (!into.empty()) {
-    const ssize_t got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(at));
+    const ssize_t got = files_->pread(fd_, into.data(), into.size(), static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += static_cast<uint64_t>(got);
     into = into.subspan(static_cast<size_t>(got));
   }
   return true;
-}
-
-bool MappedPack::checked(uint64_t at) const {
-  const CheckedTable* table = checked_[at / kTableBytes].load(std::memory_order_acquire);
-  if (!table) return false;
-  const uint64_t bit = at % kTableBytes / kPackAlignment;
-  return (table->bits[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
-}
-
-void MappedPack::set_checked(uint64_t at) {
-  std::atomic<CheckedTable*>& slot = checked_[at / kTableBytes];
-  CheckedTable* table = slot.load(std::memory_order_acquire);
-  if (!table) {
-    auto fresh = std::make_unique<CheckedTable>();
-    if (slot.compare_exchange_strong(table, fresh.get(), std::memory_order_acq_rel)) table = fresh.release();
-  }
-  const uint64_t bit = at % kTableBytes / kPackAlignment;
-  table->bits[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
 }
 
 std::string Packs::path(uint64_t pack) const {
@@ -95,27 +43,16 @@ std::string Packs::path(uint64_t pack) const {
   return folder_ + "/" + name + ".pack";
 }
 
-std::vector<Packs::Mapped>::iterator Packs::at(uint64_t pack) {
-  return std::lower_bound(mapped_.begin(), mapped_.end(), pack,
-                          [](const Mapped& mapped, uint64_t id) { return mapped.first < id; });
-}
-
-std::shared_ptr<MappedPack> Packs::find(uint64_t pack) {
-  {
-    std::shared_lock lock(mutex_);
-    if (const auto found = at(pack); found != mapped_.end() && found->first == pack) return found->second;
-  }
-  std::unique_lock lock(mutex_);
-  const auto found = at(pack);
-  if (found != mapped_.end() && found->first == pack) return found->second;
-  auto opened = MappedPack::open(path(pack), segment_bytes_);
-  if (!opened) return nullptr;
-  return mapped_.emplace(found, pack, std::move(*opened))->second;
-}
-
-void Packs::forget(uint64_t pack) {
-  std::unique_lock lock(mutex_);
-  if (const auto found = at(pack); found != mapped_.end() && found->first == pack) mapped_.erase(found);
+std::optional<Copied> Packs::copy(uint64_t pack, uint64_t at, uint64_t bytes) const {
+  const PackFile file(path(pack), *files_);
+  // Asked before memory is: a number that is damaged may be any.
+  if (!file.reaches(at, bytes)) return std::nullopt;
+  constexpr std::align_val_t kAs{kPackAlignment};  // as it lies in the pack
+  const std::shared_ptr<std::byte[]> owner(static_cast<std::byte*>(::operator new(bytes, kAs)),
+                                           [](std::byte* memory) { ::operator delete(memory, kAs); });
+  if (!file.read(at, {owner.get(), bytes})) return std::nullopt;
+  const ByteView view(owner.get(), bytes);
+  return Copied{owner, view};
 }
 
 std::vector<uint64_t> Packs::ids() const {
@@ -134,6 +71,11 @@ std::vector<uint64_t> Packs::ids() const {
 uint64_t Packs::largest_id() const {
   const std::vector<uint64_t> present = ids();
   return present.empty() ? 0 : *std::max_element(present.begin(), present.end());
+}
+
+uint64_t Packs::size(uint64_t pack) const {
+  struct stat status{};
+  return ::stat(path(pack).c_str(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
 Result<void> Packs::write(uint64_t pack, uint64_t at, ByteView bytes) {
@@ -161,16 +103,13 @@ Result<void> Packs::sync(uint64_t pack) {
   return {};
 }
 
-void Packs::remove(uint64_t pack) {
-  if (writer_pack_ == pack) close_writer();
-  forget(pack);
-  files_->unlink(path(pack).c_str());
+void Packs::cut(uint64_t pack, uint64_t size) {
+  if (writer_fd_ >= 0 && writer_pack_ == pack) files_->ftruncate(writer_fd_, static_cast<off_t>(size));
 }
 
-void Packs::clear() {
-  close_writer();
-  std::unique_lock lock(mutex_);
-  mapped_.clear();
+void Packs::remove(uint64_t pack) {
+  if (writer_pack_ == pack) close_writer();
+  files_->unlink(path(pack).c_str());
 }
 
 void Packs::close_writer() {

@@ -4,19 +4,16 @@
 //   packs/NNNNNN.pack    any bytes, each value on a multiple of 64
 //
 // A pack has no header: where values lie is the database's word, that they are whole is their checksum's. Only the
-// holder of the writer lock appends, at the length that the database has committed, so the tail of a writer that died
-// is overwritten. A pack is never cut or punched: a reader may have it mapped. It is removed whole, and mapped readers
-// keep the inode.
+// holder of the writer lock appends, behind all that the file holds. A value is read by copying it: a sector that
+// cannot be read, or a file that was cut, is then an answer of the system and not a signal, and a pack that was removed
+// gives its space back while its entries are in use.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/cache/file_layer.hpp"
 
-#include <array>
-#include <atomic>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,74 +28,61 @@ inline uint64_t aligned(uint64_t bytes) {
   return round_up(bytes, kPackAlignment);
 }
 
-/// One pack, mapped read-only for its whole possible size, so that it can grow without moving.
-class MappedPack {
+/// A pack that is open for reading.
+class PackFile {
  public:
-  static Result<std::shared_ptr<MappedPack>> open(const std::string& path, uint64_t reserve);
-  ~MappedPack();
-  MappedPack(const MappedPack&) = delete;
-  MappedPack& operator=(const MappedPack&) = delete;
+  PackFile(const std::string& path, FileLayer& files);
+  ~PackFile();
+  PackFile(const PackFile&) = delete;
+  PackFile& operator=(const PackFile&) = delete;
 
-  /// The bytes, or nothing when the file does not (yet) reach that far. Any thread.
-  std::optional<ByteView> view(uint64_t at, uint64_t bytes);
-  /// Copies bytes of the file that need not be mapped; false when it does not reach that far. Any thread.
-  bool copy(uint64_t at, std::span<std::byte> into);
-  /// Whether the value at `at` has been checked in this process; `set_checked` remembers it. Any thread.
-  bool checked(uint64_t at) const;
-  void set_checked(uint64_t at);
+  bool reaches(uint64_t at, uint64_t bytes) const { return at <= size_ && bytes <= size_ - at; }
+  uint64_t size() const { return size_; }
+  /// False when the file is gone, does not reach that far or cannot be read.
+  bool read(uint64_t at, std::span<std::byte> into) const;
 
  private:
-  MappedPack() = default;
+  FileLayer* files_;
   int fd_ = -1;
-  const std::byte* base_ = nullptr;
-  uint64_t reserved_ = 0;
-  std::atomic<uint64_t> size_{0};  // as last seen; the file only grows
-
-  // A bit per 64 bytes, in tables made where a value is first checked: opening a store must not touch 128 KB for that.
-  struct CheckedTable {
-    std::array<std::atomic<uint64_t>, 64> bits{};
-  };
-  static constexpr uint64_t kTableBytes = 64 * 64 * kPackAlignment;  // of the pack
-  std::vector<std::atomic<CheckedTable*>> checked_;
+  uint64_t size_ = 0;
 };
 
-/// The packs folder of one store in this process. Any thread.
+/// Bytes that were copied out of a pack, and who owns them.
+struct Copied {
+  std::shared_ptr<const std::byte[]> owner;
+  ByteView bytes;
+};
+
+/// The packs folder of one store. Any thread, but what writes: under the writer lock.
 class Packs {
  public:
-  Packs(std::string folder, uint64_t segment_bytes, FileLayer& files)
-      : folder_(std::move(folder)), segment_bytes_(segment_bytes), files_(&files) {}
+  Packs(std::string folder, FileLayer& files) : folder_(std::move(folder)), files_(&files) {}
 
   std::string path(uint64_t pack) const;
-  /// The mapping, made on first use; null when the file is gone.
-  std::shared_ptr<MappedPack> find(uint64_t pack);
-  /// Forgets the mapping (its users keep it).
-  void forget(uint64_t pack);
+  FileLayer& files() const { return *files_; }
+  /// A copy of the value; nothing when the file is gone, does not reach that far or cannot be read.
+  std::optional<Copied> copy(uint64_t pack, uint64_t at, uint64_t bytes) const;
   /// Of the files present.
   std::vector<uint64_t> ids() const;
   /// The largest of them, 0 when there is none.
   uint64_t largest_id() const;
+  /// Bytes of its file; 0 when there is none.
+  uint64_t size(uint64_t pack) const;
 
   /// Writes at `at`; the file is created when absent.
   Result<void> write(uint64_t pack, uint64_t at, ByteView bytes);
   Result<void> sync(uint64_t pack);
+  /// Takes back what a transaction that failed has appended.
+  void cut(uint64_t pack, uint64_t size);
   void remove(uint64_t pack);
-  /// Forgets everything: the folder is another one now. Call without a write under way.
-  void clear();
-  /// Closes the descriptor kept for appending. Call under the writer lock.
+  /// Closes the descriptor kept for appending.
   void close_writer();
   ~Packs() { close_writer(); }
 
  private:
-  using Mapped = std::pair<uint64_t, std::shared_ptr<MappedPack>>;
-  /// Where the pack is among those mapped, or would be. Under `mutex_`.
-  std::vector<Mapped>::iterator at(uint64_t pack);
-
   std::string folder_;
-  uint64_t segment_bytes_;
   FileLayer* files_;
-  std::shared_mutex mutex_;
-  std::vector<Mapped> mapped_;  // by id
-  int writer_fd_ = -1;          // under the writer lock
+  int writer_fd_ = -1;
   uint64_t writer_pack_ = 0;
 };
 

@@ -83,6 +83,7 @@ class Publication {
     const Digest& key = entry.put->key;
     lead_from_.reset();
     Record record;
+    record.secret = state_.secret;
     record.cost_us = static_cast<uint64_t>(std::max<int64_t>(entry.put->cost.count(), 0));
     std::vector<int64_t> blobs;
     for (const ReadyPart& part : entry.parts) {
@@ -95,7 +96,7 @@ class Publication {
     row.key = key;
     row.sum = checksum(bytes);
     SMELT_TRY(const auto old, tables_.entry.find(key));
-    if (old && old->sum == row.sum) {
+    if (old && old->sum == row.sum && is_whole(old->pack, old->at, old->bytes, old->sum)) {
       // The same entry, published before. Whoever makes it again did not find it: see that the index has it.
       published_.push_back({key, old->place(), hour, old->used_hour >= hour, 0});
       return {};
@@ -128,12 +129,22 @@ class Publication {
     stored.is_inline = part.is_inline;
     stored.bytes = part.is_inline ? part.raw : ByteView();
     if (part.is_inline) return stored;
+    stored.sha = part.sha;
     SMELT_TRY(auto blob, tables_.blob.find(part.sha));
+    // The row is what was asked for only if it speaks of the same bytes.
+    if (blob && (blob->raw != part.raw.size() || (blob->codec == part.codec && blob->sum != part.sum) ||
+                 (blob->codec == kCodecRaw && blob->stored != part.raw.size())))
+      return fail(Errc::store_corrupt, "store database: the row of blob {} is not of its bytes", to_hex(part.sha));
+    if (blob && !written_.contains(blob->id) && !is_whole(blob->pack, blob->at, blob->stored, blob->sum)) {
+      SMELT_TRY_VOID(state_.drop_damaged(*blob));
+      blob.reset();
+    }
     if (!blob) {
       SMELT_TRY(const auto place, state_.append(part.stored));
       if (!lead_from_ || lead_from_->pack != place.pack) lead_from_ = place;
       blob = BlobRow{0, part.sha, place.pack, place.at, part.stored.size(), part.raw.size(), part.codec, part.sum};
       SMELT_TRY(blob->id, tables_.blob.insert(*blob));
+      written_.insert(blob->id);
     }
     stored.pack = blob->pack;
     stored.at = blob->at;
@@ -143,6 +154,12 @@ class Publication {
     stored.sum = blob->sum;
     blobs.push_back(blob->id);
     return stored;
+  }
+
+  /// What is not written again must be there.
+  bool is_whole(uint64_t pack, uint64_t at, uint64_t bytes, const Checksum& sum) const {
+    const auto copy = state_.packs.copy(pack, at, bytes);
+    return copy && checksum(copy->bytes) == sum;
   }
 
   Result<void> insert(const EntryRow& row, const std::vector<int64_t>& blobs) {
@@ -156,6 +173,7 @@ class Publication {
     row.id = old.id;
     SMELT_TRY_VOID(tables_.entry.update(row));
     SMELT_TRY_VOID(tables_.pack.give_back(old.pack, aligned(old.bytes)));
+    state_.lost.push_back({old.pack, old.at});
     SMELT_TRY_VOID(tables_.blob.unlink_all(old.id));
     SMELT_TRY_VOID(link(old.id, blobs));
     return state_.drop_unused(before);
@@ -170,6 +188,7 @@ class Publication {
   Tables& tables_;
   std::optional<StoreState::Append> lead_from_;  // the first bytes written for this entry, in the record's pack
   std::vector<StoreState::Published> published_;
+  std::set<int64_t> written_;  // blobs, by this transaction
   size_t added_ = 0;
 };
 
@@ -187,8 +206,21 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     SMELT_TRY(auto entry, prepare(put));
     ready.push_back(std::move(entry));
   }
+  // What cannot stay would push out everything else first.
+  const uint64_t room = state.options.max_bytes - state.options.max_bytes / 10;
+  uint64_t together = 0;
+  for (const ReadyEntry& entry : ready) {
+    for (const ReadyPart& part : entry.parts)
+      together += part.is_inline ? part.raw.size() : aligned(part.stored.size());
+    if (state.options.max_bytes != 0 && together > room)
+      return fail(
+          Errc::invalid_argument,
+          "store {}: entry {}{} takes {} bytes, more than stay in a store of {} bytes (max_bytes); it is not kept",
+          state.folder.string(), to_hex(entry.put->key), entries.size() == 1 ? "" : " and those put with it", together,
+          state.options.max_bytes);
+  }
   std::optional<Publication> publication;
-  bool over_budget = false;
+  bool over_budget = false, far_over = false;
   SMELT_TRY_VOID(state.write(
       [&]() -> Result<void> {
         publication.emplace(state);
@@ -196,7 +228,9 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         if (state.options.max_bytes == 0) return {};
         SMELT_TRY_VOID(state.keep_tail());
         SMELT_TRY(const uint64_t total, state.tables.pack.total_bytes());
-        over_budget = total > state.options.max_bytes;
+        SMELT_TRY(const uint64_t tables, state.table_bytes());
+        over_budget = total + tables > state.options.max_bytes && total > state.trim_again_above;
+        far_over = total + tables > state.options.max_bytes + state.options.max_bytes / 20;
         return {};
       },
       [&]() -> Result<void> {
@@ -206,7 +240,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
   state.count(kPuts, publication->added());
   if (over_budget) {
     // The entry is in; that the store could not shrink now is the next put's business too.
-    if (auto trimmed = trim(); !trimmed) {
+    if (auto trimmed = state.trim_after_put(far_over); !trimmed) {
       std::lock_guard lock(state.mutex);
       state.warn("trim", trimmed.error().message);
     }

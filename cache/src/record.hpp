@@ -3,20 +3,27 @@
 //
 //   at  size  field
 //    0     4  magic   "SMRE"
-//    4     2  format  1
+//    4     2  format  2 (1: without the fields marked 2)
 //    6     2  count of parts
 //    8    32  key
 //   40     8  cost: microseconds it took to make
-//   48        per part, by name: u16 name bytes, u8 kind, u8 codec, u32 0, then
+//   48     8  2: bytes of the record
+//   56    16  2: the store's secret
+//   72        per part, by name: u16 name bytes, u8 kind, u8 codec, u32 0, then
 //               kind 0 (inline): u64 bytes, name, the bytes
 //               kind 1 (blob):   u64 pack, u64 at, u64 stored bytes, u64 raw bytes, 16 bytes XXH3-128 of the stored,
-//               name
+//               2: 32 bytes SHA-256 of the raw, name
+//   end   16  2: XXH3-128 of what precedes
+//
+// So a record of format 2 is known as one where it lies: a database that is lost is made anew from them. The secret is
+// in no package and goes to no remote, so that bytes from elsewhere never pass for a record.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +38,10 @@ inline uint64_t half(const Checksum& sum) {
 
 inline constexpr size_t kInlineBytes = 512;  ///< parts up to this size live in the record
 inline constexpr uint8_t kCodecRaw = 0, kCodecZstd = 1;
+inline constexpr size_t kRecordHead = 72;  ///< of format 2
+inline constexpr std::string_view kRecordMagic = "SMRE";
+inline constexpr std::string_view kDeadMagic = "SMRX";  ///< overwrites the magic of a record that was removed
+using RecordSecret = std::array<std::byte, 16>;
 
 struct RecordPart {
   std::string_view name;
@@ -39,9 +50,12 @@ struct RecordPart {
   uint8_t codec = kCodecRaw;
   uint64_t pack = 0, at = 0, stored = 0, raw = 0;
   Checksum sum{};
+  Digest sha;  // all zero in format 1
 };
 
 struct Record {
+  uint16_t format = 2;
+  RecordSecret secret{};
   uint64_t cost_us = 0;
   std::vector<RecordPart> parts;
 };
@@ -49,5 +63,10 @@ struct Record {
 Bytes encode_record(const Digest& key, const Record& record);
 /// Names and inline bytes are borrowed from the bytes.
 Result<Record> decode_record(ByteView bytes, const Digest& key);
+
+/// Whether the first kRecordHead bytes may be those of a record of format 2 with that secret: its size, else 0.
+uint64_t record_size(ByteView head, const RecordSecret& secret);
+/// Whether all of such a record is there as it was written, and its key.
+std::optional<Digest> whole_record(ByteView bytes);
 
 }  // namespace smelt::cache

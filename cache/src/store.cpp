@@ -3,6 +3,7 @@
 #include "smelt/cache/store.hpp"
 
 #include "smelt/base/platform.hpp"
+#include "smelt/base/sizes.hpp"
 
 #include "fork_safety.hpp"
 #include "store_state.hpp"
@@ -16,9 +17,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
 
 namespace smelt::cache {
 namespace {
+
+constexpr std::string_view kDamagedPrefix = "store.db.damaged-";
+constexpr int kMostRebuilds = 3;
 
 uint64_t segment_for(const StoreOptions& options) {
   // A small budget needs small segments, or one pack would be all of it and nothing could be given back.
@@ -59,8 +64,13 @@ StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)
     : folder(std::move(where)),
       options(std::move(wanted)),
       files(options.files ? options.files : &FileLayer::system()),
-      packs(file_of(folder, "packs"), segment_for(options), *files) {
+      packs(file_of(folder, "packs"), *files) {
   options.segment_bytes = segment_for(options);
+  writer_wait.most = options.writer_wait;
+  writer_wait.waits = [this] {
+    warn("waits", fmt::format("store {}: another process holds its write lock; it is waited for, {} s at most",
+                              folder.string(), options.writer_wait.count() / 1000));
+  };
   add_store(*this);
 }
 
@@ -81,7 +91,17 @@ void StoreState::warn(std::string_view kind, std::string_view message) {
   if (options.warn && warned.insert(std::string(kind)).second) options.warn(message);
 }
 
+Error StoreState::writer_is_stuck() const {
+  return fail(Errc::store_locked,
+              "store {}: another process has held its write lock for {} s, and may be stopped; nothing is written",
+              folder.string(), options.writer_wait.count() / 1000)
+      .value();
+}
+
 Result<Inode> StoreState::check_folder() {
+  if (folder.empty())
+    return fail(Errc::invalid_argument,
+                "no folder for the store: neither SMELT_STORE nor, as absolute paths, XDG_CACHE_HOME and HOME are set");
   struct stat status{};
   int missing = ::stat(folder.c_str(), &status);
   if (missing != 0 && errno == ENOENT && !options.read_only) {
@@ -95,16 +115,7 @@ Result<Inode> StoreState::check_folder() {
     return fail(errno == ENOENT ? Errc::file_not_found : Errc::io, "store {}: {}", folder.string(),
                 std::strerror(errno));
   if (!S_ISDIR(status.st_mode)) return fail(Errc::io, "store {}: is not a folder", folder.string());
-  if (!options.trust_any_owner) {
-    if (status.st_uid != ::geteuid() && status.st_uid != 0)
-      return fail(Errc::untrusted,
-                  "store {}: belongs to user {}, this is user {}; kernels from it would run as you. Use "
-                  "a folder of your own (SMELT_STORE)",
-                  folder.string(), status.st_uid, ::geteuid());
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-      return fail(Errc::untrusted, "store {}: others may write to it (mode {:o}); make it mode 0700", folder.string(),
-                  status.st_mode & 07777);
-  }
+  if (!options.trust_any_owner) SMELT_TRY_VOID(check_owner(folder, status));
   return Inode::of(status);
 }
 
@@ -132,11 +143,8 @@ Result<void> StoreState::keep_ground() {
   close_lock_file(std::exchange(lock_fd, -1));
   index = nullptr;
   store_id = 0;
-  packs.clear();
-  {
-    std::unique_lock lock(seen_mutex);
-    seen.clear();
-  }
+  packs.close_writer();
+  forget_seen();
   SMELT_TRY(const Inode inode, check_folder());
   SMELT_TRY_VOID(take_ground());
   folder_inode = inode;
@@ -151,8 +159,9 @@ bool StoreState::ground_changed() {
   const int64_t milliseconds = platform::coarse_milliseconds();
   if (milliseconds - ground_looked_at.load(std::memory_order_relaxed) < kGroundMilliseconds) return false;
   ground_looked_at.store(milliseconds, std::memory_order_relaxed);
-  std::lock_guard lock(mutex);
-  return moved() && keep_ground();
+  // Not while a writer of this process waits for another one: a miss waits for nobody.
+  std::unique_lock lock(mutex, std::try_to_lock);
+  return lock && moved() && keep_ground();
 }
 
 Result<void> StoreState::check_file_system() {
@@ -198,10 +207,11 @@ Result<void> StoreState::open_database() {
   for (int attempt = 1;; ++attempt) {
     const Inode before = folder_inode;
     SMELT_TRY_VOID(keep_ground());
-    if (database.is_open()) return {};
     SMELT_TRY_VOID(prepare_to_write());
+    if (database.is_open()) return {};
     // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
-    ByteLock writer(lock_fd, kWriterByte, !options.read_only);
+    std::optional<WriterLock> writer;
+    if (!options.read_only && !writer.emplace(lock_fd, writer_wait).held()) return tl::unexpected(writer_is_stuck());
     // While we waited the lock file may have become that of a folder that is gone.
     if (moved() && attempt < kAttempts) continue;
     auto done = open_database_locked();
@@ -215,12 +225,17 @@ Result<void> StoreState::open_database_locked() {
   const auto try_open = [&]() -> Result<void> {
     SMELT_TRY_VOID(database.open(folder / "store.db", options.read_only, options.durable));
     SMELT_TRY(store_id, database.number("SELECT value FROM meta WHERE name='id'"));
+    if (!options.read_only) {
+      SMELT_TRY(secret, keep_secret(folder, *files));
+    }
     return {};
   };
   auto done = try_open();
   if (!done && done.error().code == Errc::store_corrupt && !options.read_only) {
-    SMELT_TRY_VOID(set_aside(done.error()));
+    const Error why = done.error();
+    SMELT_TRY(const std::string aside, set_aside(why));
     done = try_open();
+    if (done) done = make_anew(why, aside);
   }
   if (done) {
     database_inode.reset();  // SQLite knows which file it has
@@ -231,48 +246,99 @@ Result<void> StoreState::open_database_locked() {
   return tl::unexpected(std::move(done).error().in(folder.string()));
 }
 
-Result<void> StoreState::set_aside(const Error& why) {
+Result<std::string> StoreState::set_aside(const Error& why) {
   database.close();
   database_inode.reset();
   if (Index* shared = index.load()) shared->supersede();
   index = nullptr;
   files->unlink((folder / "index").c_str());
-  const std::string aside = (folder / fmt::format("store.db.damaged-{}", ::time(nullptr))).string();
+  remove_set_aside();
+  const std::string aside = (folder / fmt::format("{}{}", kDamagedPrefix, ::time(nullptr))).string();
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string from = (folder / "store.db").string() + suffix;
     if (files->rename(from.c_str(), (aside + suffix).c_str()) != 0 && errno != ENOENT)
       return fail(Errc::store_corrupt, "{}; and it cannot be set aside: {}", why.message, std::strerror(errno));
   }
+  return aside;
+}
+
+namespace {
+
+void remove_beginning_with(StoreState& state, std::initializer_list<std::string_view> beginnings) {
+  std::error_code error;
+  std::filesystem::directory_iterator entries(state.folder, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    for (const std::string_view beginning : beginnings)
+      if (name.starts_with(beginning)) state.files->unlink(entries->path().c_str());
+  }
+}
+
+}  // namespace
+
+void StoreState::remove_set_aside() {
+  remove_beginning_with(*this, {kDamagedPrefix});
+}
+
+void StoreState::remove_debris() {
+  remove_beginning_with(*this, {kDamagedPrefix, "index.", "secret."});
+}
+
+Result<uint64_t> StoreState::table_bytes() {
+  constexpr uint64_t kFree = uint64_t{2} << 20;
+  SMELT_TRY(const uint64_t pages, database.number("PRAGMA page_count"));
+  SMELT_TRY(const uint64_t unused, database.number("PRAGMA freelist_count"));
+  SMELT_TRY(const uint64_t page, database.number("PRAGMA page_size"));
+  const Index* const shared = index.load();
+  const uint64_t bytes = (pages - std::min(pages, unused)) * page + (shared ? shared->used_bytes() : 0);
+  return bytes - std::min(bytes, kFree);
+}
+
+Result<void> StoreState::make_anew(const Error& why, const std::string& aside) {
+  SMELT_TRY(const uint64_t kept, rebuild_database(aside));
   warn("damaged database",
-       fmt::format("store {}: the database was damaged ({}); it was set aside as {} and an empty one "
-                   "opened, so kernels will be compiled again",
-                   folder.string(), why.message, aside));
-  return {};
+       fmt::format("store {}: the database was damaged ({}); it was made anew from the packs with {} entries, others "
+                   "are compiled again. The damaged one is kept as {}",
+                   folder.string(), why.message, kept, aside));
+  return rebuild_index();
 }
 
 Result<void> StoreState::recover(const Error& why) {
+  WriterLock writer(lock_fd, writer_wait);
+  if (!writer.held()) return tl::unexpected(writer_is_stuck());
+  const bool replaced = moved();  // another process was faster
   database.close();
-  ByteLock writer(lock_fd, kWriterByte, true);
-  auto healthy = [&]() -> Result<void> {
-    SMELT_TRY_VOID(database.open(folder / "store.db", false, options.durable));
-    SMELT_TRY(const auto answer, database.first<std::string>("PRAGMA quick_check(1)"));
-    if (answer && *answer == "ok") return {};
-    return fail(Errc::store_corrupt, "quick_check: {}", answer.value_or("no answer"));
-  }();
-  if (healthy) return {};  // another process has set it aside already, or the trouble passed
-  if (healthy.error().code != Errc::store_corrupt) return healthy;
-  return set_aside(why);
+  if (replaced) return {};
+  // Once is damage; again and again is something that a new database does not mend.
+  if (++rebuilt > kMostRebuilds) return tl::unexpected(why);
+  SMELT_TRY(const std::string aside, set_aside(why));
+  SMELT_TRY_VOID(open_database_locked());
+  return make_anew(why, aside);
 }
 
 std::filesystem::path default_store_folder() {
   if (const char* folder = std::getenv("SMELT_STORE"); folder && *folder) return folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "smelt";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home && *home ? home : "/tmp") / ".cache" / "smelt";
+  // A relative path would be a folder of whoever made the current one; the XDG specification has it ignored.
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::filesystem::path(cache) / "smelt";
+  if (const char* home = std::getenv("HOME"); home && *home == '/')
+    return std::filesystem::path(home) / ".cache" / "smelt";
+  return {};
+}
+
+Result<uint64_t> default_max_bytes() {
+  const char* const size = std::getenv("SMELT_STORE_MAX_SIZE");
+  if (size == nullptr || *size == 0) return kDefaultMaxBytes;
+  auto bytes = parse_size(size);
+  if (!bytes) return tl::unexpected(std::move(bytes).error().in("SMELT_STORE_MAX_SIZE"));
+  return bytes;
 }
 
 bool may_be_store(const std::filesystem::path& folder) {
-  return ::access(folder.c_str(), F_OK) != 0 || check_ours(folder);
+  if (folder.empty()) return false;
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0) return errno == ENOENT;
+  return check_owner(folder, status) && check_ours(folder);
 }
 
 Store::Store() = default;
@@ -298,7 +364,8 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
   if (!state.options.read_only) {
-    ByteLock writer(state.lock_fd, kWriterByte, true);
+    WriterLock writer(state.lock_fd, state.writer_wait);
+    if (!writer.held()) return tl::unexpected(state.writer_is_stuck());
     // A derived file that cannot be made costs speed, not correctness.
     if (auto rebuilt = state.rebuild_index(); !rebuilt) state.warn("index", rebuilt.error().message);
   }
@@ -319,50 +386,72 @@ StoreCounters Store::counters() const {
           value(kEvicted), value(kBytesRead), value(kBytesWritten), value(kMicrosecondsSaved)};
 }
 
-Result<std::vector<EntryInfo>> Store::list() {
+Result<std::vector<EntryInfo>> Store::list(const std::optional<Digest>& after, size_t most) {
   StoreState& state = *state_;
   Index* shared = state.current_index();
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(const auto rows, state.tables.entry.all());
+  SMELT_TRY(const auto rows, state.ask<std::vector<EntryRow>>([&] { return state.tables.entry.after(after, most); }));
   std::vector<EntryInfo> entries;
   entries.reserve(rows.size());
   for (const EntryRow& row : rows) {
     const uint64_t hour = std::max<uint64_t>(row.used_hour, shared ? shared->hour_of(row.key) : 0);
     const uint64_t hits = row.hits + (shared ? shared->hits_of(row.key) : 0);
-    entries.push_back({row.key, row.size, row.created, hour, row.cost_us, hits});
+    // A clock may have been ahead.
+    entries.push_back({row.key, row.size, std::min(row.created, static_cast<uint64_t>(::time(nullptr))),
+                       std::min<uint64_t>(hour, current_hour()), row.cost_us, hits});
   }
   return entries;
+}
+
+Result<std::vector<EntryInfo>> Store::list() {
+  constexpr size_t kRows = 4096;
+  std::vector<EntryInfo> all;
+  for (;;) {
+    SMELT_TRY(const auto some, list(all.empty() ? std::nullopt : std::optional(all.back().key), kRows));
+    all.insert(all.end(), some.begin(), some.end());
+    if (some.size() < kRows) return all;
+  }
+}
+
+Result<void> Store::reset_counters() {
+  StoreState& state = *state_;
+  return state.write([&]() -> Result<void> {
+    SMELT_TRY_VOID(state.tables.counter.clear());
+    if (Index* shared = state.index.load()) shared->reset_counters();
+    for (auto& counter : state.counted) counter.store(0, std::memory_order_relaxed);
+    return {};
+  });
 }
 
 Result<StoreStat> Store::stat() {
   StoreState& state = *state_;
   Index* shared = state.current_index();
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  StoreStat stat;
-  Tables& tables = state.tables;
-  SMELT_TRY(stat.entries, tables.entry.count());
-  SMELT_TRY(stat.raw_bytes, tables.entry.total_size());
-  SMELT_TRY(stat.blobs, tables.blob.count());
-  SMELT_TRY(stat.tags, tables.tag.count());
-  SMELT_TRY(const auto packs, tables.pack.all());
-  stat.packs = packs.size();
-  for (const PackRow& pack : packs) {
-    stat.live_bytes += pack.live;
-    stat.pack_bytes += pack.bytes;
-  }
-  stat.schema_version = state.database.version();
-  std::error_code error, gone;
-  std::filesystem::recursive_directory_iterator files(state.folder, error);
-  for (; !error && files != std::filesystem::recursive_directory_iterator(); files.increment(error))
-    if (const uint64_t bytes = files->is_regular_file(gone) ? files->file_size(gone) : 0; !gone)
-      stat.disk_bytes += bytes;
-  SMELT_TRY(auto total, tables.counter.all());
-  const auto others = shared ? shared->counters() : std::array<uint64_t, kIndexCounters>{};
-  for (size_t i = 0; i < total.size(); ++i) total[i] += others[i] + state.counted[i].load(std::memory_order_relaxed);
-  stat.counters = {total[0], total[1], total[2], total[3], total[4], total[5], total[6], total[7]};
-  return stat;
+  return state.ask<StoreStat>([&]() -> Result<StoreStat> {
+    StoreStat stat;
+    Tables& tables = state.tables;
+    SMELT_TRY(stat.entries, tables.entry.count());
+    SMELT_TRY(stat.raw_bytes, tables.entry.total_size());
+    SMELT_TRY(stat.blobs, tables.blob.count());
+    SMELT_TRY(const auto tags, tables.tag.newest({}));
+    stat.tags = tags.size();
+    SMELT_TRY(const auto packs, tables.pack.all());
+    stat.packs = packs.size();
+    for (const PackRow& pack : packs) {
+      stat.live_bytes += pack.live;
+      stat.pack_bytes += pack.bytes;
+    }
+    stat.schema_version = state.database.version();
+    stat.max_bytes = state.options.max_bytes;
+    std::error_code error, gone;
+    std::filesystem::recursive_directory_iterator files(state.folder, error);
+    for (; !error && files != std::filesystem::recursive_directory_iterator(); files.increment(error))
+      if (const uint64_t bytes = files->is_regular_file(gone) ? files->file_size(gone) : 0; !gone)
+        stat.disk_bytes += bytes;
+    SMELT_TRY(auto total, tables.counter.all());
+    const auto others = shared ? shared->counters() : std::array<uint64_t, kIndexCounters>{};
+    for (size_t i = 0; i < total.size(); ++i) total[i] += others[i] + state.counted[i].load(std::memory_order_relaxed);
+    stat.counters = {total[0], total[1], total[2], total[3], total[4], total[5], total[6], total[7]};
+    return stat;
+  });
 }
 
 }  // namespace smelt::cache

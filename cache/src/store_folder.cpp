@@ -6,6 +6,7 @@
 #include "smelt/schema/store_schema.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -60,7 +61,11 @@ bool is_our_database(const std::filesystem::path& path) {
 
 bool is_store(const std::filesystem::path& folder) {
   const std::string_view first_line = kMarkerText.substr(0, kMarkerText.find('\n') + 1);
-  return beginning(folder / kMarker, first_line.size()) == first_line || is_our_database(folder / "store.db") ||
+  const std::string marker = beginning(folder / kMarker, first_line.size());
+  // A power cut soon after the first use leaves names without bytes, or with zeros for bytes.
+  const bool lost =
+      marker.find_first_not_of('\0') == std::string::npos && ::access((folder / kMarker).c_str(), F_OK) == 0;
+  return lost || marker == first_line || is_our_database(folder / "store.db") ||
          beginning(folder / "index", 4) == "SMIX";
 }
 
@@ -77,8 +82,7 @@ bool is_harmless(const std::filesystem::directory_entry& entry) {
   return in_the_making && entry.is_regular_file(error) && entry.file_size(error) == 0;
 }
 
-Result<void> write_once(const std::filesystem::path& path, std::string_view text, FileLayer& files) {
-  if (::access(path.c_str(), F_OK) == 0) return {};
+Result<void> write_whole(const std::filesystem::path& path, std::string_view text, FileLayer& files) {
   // Under its own name only once it is whole: half a marker marks nothing.
   const std::string temporary = path.string() + fmt::format(".{}", ::getpid());
   const int fd = files.open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -88,8 +92,14 @@ Result<void> write_once(const std::filesystem::path& path, std::string_view text
   if (wrote && files.rename(temporary.c_str(), path.c_str()) == 0) return {};
   if (wrote) error = errno;
   files.unlink(temporary.c_str());
-  if (::access(path.c_str(), F_OK) == 0) return {};  // by another thread
   return fail(Errc::io, "{}: cannot write: {}", path.string(), std::strerror(error));
+}
+
+Result<void> write_once(const std::filesystem::path& path, std::string_view text, FileLayer& files) {
+  if (beginning(path, text.size()) == text) return {};
+  auto wrote = write_whole(path, text, files);
+  if (!wrote && beginning(path, text.size()) == text) return {};  // by another thread
+  return wrote;
 }
 
 }  // namespace
@@ -104,6 +114,22 @@ std::string file_of(const std::filesystem::path& folder, std::string_view name) 
   std::string path;
   path.reserve(folder.native().size() + 1 + name.size());
   return path.append(folder.native()).append(1, '/').append(name);
+}
+
+Result<void> check_owner(const std::filesystem::path& folder, const struct stat& status) {
+  struct stat link{};
+  const bool linked = ::lstat(folder.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+  // Whoever made a link to the folder may have chosen another one of ours.
+  for (const uid_t owner : {status.st_uid, linked ? link.st_uid : status.st_uid})
+    if (owner != ::geteuid() && owner != 0)
+      return fail(Errc::untrusted,
+                  "store {}: belongs to user {}, this is user {}; kernels from it would run as you. Use "
+                  "a folder of your own (SMELT_STORE)",
+                  folder.string(), owner, ::geteuid());
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return fail(Errc::untrusted, "store {}: others may write to it (mode {:o}); make it mode 0700", folder.string(),
+                status.st_mode & 07777);
+  return {};
 }
 
 Result<void> check_ours(const std::filesystem::path& folder) {
@@ -125,6 +151,20 @@ Result<void> check_ours(const std::filesystem::path& folder) {
 Result<void> mark(const std::filesystem::path& folder, FileLayer& files) {
   SMELT_TRY_VOID(write_once(folder / kMarker, kMarkerText, files));
   return write_once(folder / kCacheTag, kCacheTagText, files);
+}
+
+Result<RecordSecret> keep_secret(const std::filesystem::path& folder, FileLayer& files) {
+  const std::string path = file_of(folder, "secret");
+  RecordSecret secret{};
+  const std::string there = beginning(path, secret.size());
+  if (there.size() == secret.size() && there.find_first_not_of('\0') != std::string::npos) {
+    std::memcpy(secret.data(), there.data(), secret.size());
+    return secret;
+  }
+  if (::getentropy(secret.data(), secret.size()) != 0)
+    return fail(Errc::io, "store {}: no random bytes: {}", folder.string(), std::strerror(errno));
+  SMELT_TRY_VOID(write_whole(path, as_text(secret), files));
+  return secret;
 }
 
 uint64_t free_bytes(const std::filesystem::path& folder) {

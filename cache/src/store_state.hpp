@@ -13,11 +13,13 @@
 #include "store_folder.hpp"
 #include "tables.hpp"
 
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <unordered_map>
 
 namespace smelt::cache {
@@ -33,6 +35,7 @@ struct EntryData {
   uint64_t check = 0;         // the place's
   std::vector<std::shared_ptr<const void>> owners;
   uint64_t bytes = 0;
+  uint64_t held = 0;  // of memory
   uint64_t cost_us = 0;
   signing::Provenance origin = signing::Provenance::unknown();  // until the record says
 };
@@ -49,10 +52,31 @@ enum Counter : size_t { kHits, kMisses, kPuts, kDamaged, kEvicted, kBytesRead, k
 struct PackContents {
   struct Rows {
     std::vector<int64_t> blobs, entries;
+    size_t done = 0;  // of the blobs, then of the entries: moved
   };
   uint64_t store_id = 0;
-  std::map<uint64_t, Rows> sealed;  // by pack, the empty ones too
+  std::map<uint64_t, Rows> sealed;        // by pack, the empty ones too
+  int64_t last_blob = 0, last_entry = 0;  // rows that were read
+  bool complete = false;
 };
+
+/// How much of a long piece of work is done in one go: all of it, or what takes so long. However slow the machine is,
+/// what should take so long is done, so that work which comes again and again ends.
+class WorkSlice {
+ public:
+  WorkSlice() = default;
+  explicit WorkSlice(std::chrono::microseconds most) : most_(most), until_(std::chrono::steady_clock::now() + most) {}
+  /// After each piece, with what it takes where nobody else works.
+  void add(std::chrono::microseconds planned) { planned_ += planned; }
+  bool is_over() const { return most_ && planned_ >= *most_ && std::chrono::steady_clock::now() >= until_; }
+
+ private:
+  std::optional<std::chrono::microseconds> most_;  // none: to the end
+  std::chrono::microseconds planned_{0};
+  std::chrono::steady_clock::time_point until_;
+};
+
+class Trim;
 
 struct StoreState {
   StoreState(std::filesystem::path where, StoreOptions wanted);
@@ -78,10 +102,28 @@ struct StoreState {
   /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`, without the writer
   /// lock (it takes it).
   Result<void> open_database();
-  Result<void> open_database_locked();  ///< likewise, under the writer lock (unless read-only)
-  Result<void> set_aside(const Error& why);
-  /// After an operation said that the database is damaged: sets it aside if a fresh look says so too. Under `mutex`.
+  Result<void> open_database_locked();              ///< likewise, under the writer lock (unless read-only)
+  Result<std::string> set_aside(const Error& why);  ///< its name now
+  void remove_set_aside();
+  /// Under the writer lock, so that nobody is making one of them.
+  void remove_debris();
+  /// Of the database and the index, as far as they count in the budget: a small store's do not.
+  Result<uint64_t> table_bytes();
+  Result<void> make_anew(const Error& why, const std::string& aside);
+  /// After an operation said that the database is damaged: makes it anew, unless somebody else has. Under `mutex`.
   Result<void> recover(const Error& why);
+  Error writer_is_stuck() const;
+  /// Looks something up in the database, under `mutex`; a damaged one is made anew and asked again.
+  template <class T>
+  Result<T> ask(const std::function<Result<T>()>& body) {
+    std::lock_guard lock(mutex);
+    SMELT_TRY_VOID(open_database());
+    auto answer = body();
+    if (answer || answer.error().code != Errc::store_corrupt || options.read_only) return answer;
+    SMELT_TRY_VOID(recover(answer.error()));
+    SMELT_TRY_VOID(open_database());
+    return body();
+  }
   void warn(std::string_view kind, std::string_view message);
   void count(Counter counter, uint64_t by = 1) { counted[counter].fetch_add(by, std::memory_order_relaxed); }
 
@@ -90,19 +132,23 @@ struct StoreState {
   /// From the table of entries that this process has seen, else from the packs.
   Loaded load(const Digest& key, const Place& place, std::optional<Entry>& entry,
               const std::shared_ptr<BulkRead>& bulk = nullptr);
-  /// From the bulk's bytes, which are checked each time, or the mapped packs.
-  Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again,
-              const std::shared_ptr<BulkRead>& bulk = nullptr);
+  /// From the bulk's bytes, or the packs; checked.
+  Loaded read(const Digest& key, const Place& place, EntryData& data, const std::shared_ptr<BulkRead>& bulk = nullptr);
   /// What lies there now, if it is whole; noted nowhere.
   std::optional<Entry> look(const Digest& key, const Place& place);
   std::shared_ptr<const EntryData> seen_at(const Place& place);
-  void forget_pack(uint64_t pack);
-  std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
+  void forget_seen();
   /// Keeps what a find may return again, without the packs being read.
   void remember(const Place& place, std::shared_ptr<const EntryData> data);
   Result<std::optional<Place>> place_in_database(const Digest& key);
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes. How many.
   Result<uint64_t> drop_damaged(const Digest& key);
+  /// Those that share the blob, and the blob, in the caller's transaction. `but`: one that the caller drops.
+  Result<uint64_t> drop_damaged(const BlobRow& blob, int64_t but = 0);
+
+  // rebuild.cpp
+  /// Fills the new database from the packs and the one that was set aside. Under the writer lock. How many entries.
+  Result<uint64_t> rebuild_database(const std::string& aside);
 
   // follow_index.cpp
   Index* current_index();         ///< null when there is none
@@ -127,6 +173,10 @@ struct StoreState {
   Result<Append> append(ByteView bytes);
   /// Into the open pack's row goes what append() has added. At the end of each transaction, or before that row is read.
   Result<void> keep_tail();
+  /// A record that no row leads to once the transaction has committed; it is marked then.
+  struct Lost {
+    uint64_t pack = 0, at = 0;
+  };
   /// Deletes the row of an entry and of blobs nobody else uses; the index slot goes first.
   Result<void> delete_entry(const EntryRow& row);
   /// Those of the blobs that no entry uses.
@@ -136,10 +186,16 @@ struct StoreState {
 
   // move_pack.cpp
   /// Moves what lives in a sealed pack elsewhere and removes it, in transactions of its own. Reads the tables when
-  /// `contents` has not that pack: keep it from one pack to the next.
-  Result<void> empty_pack(uint64_t pack, PackContents& contents);
-  /// Keeps no writer of another process waiting.
-  Result<PackContents> read_contents();
+  /// `contents` has not that pack: keep it from one pack to the next. False: the slice is over, call it again.
+  Result<bool> empty_pack(uint64_t pack, PackContents& contents, WorkSlice& slice);
+  /// Goes on with reading them, and keeps no writer of another process waiting. True: all is read.
+  Result<bool> read_contents(PackContents& contents, WorkSlice& slice);
+
+  // trim.cpp
+  /// After a put that passed the budget: goes on with a trim for a few milliseconds, or to the end.
+  Result<void> trim_after_put(bool to_the_end);
+  /// Gives back what the database and the index no longer need.
+  void shrink_tables();
 
   /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
   /// `after` runs once the transaction has committed, still under the lock; it puts new entries in the index.
@@ -161,16 +217,20 @@ struct StoreState {
   int lock_fd = -1;
   std::optional<Inode> lock_inode;  // of lock_fd
 
-  std::timed_mutex mutex;                                       // database, writer side, index replacement
-  int64_t contended = std::numeric_limits<int64_t>::min() / 2;  // WriterLock's
+  std::timed_mutex mutex;  // database, writer side, index replacement
+  WriterWait writer_wait;
   Database database;
   Tables tables{database};
   /// The open pack as this transaction has left it, once it has appended.
   struct Tail {
     uint64_t pack = 0, bytes = 0;
     uint64_t added = 0;  // what its row has not
+    uint64_t from = 0;   // where this transaction's begin
   };
   std::optional<Tail> tail;
+  std::vector<Lost> lost;  ///< by this transaction
+  RecordSecret secret{};   ///< from when the database is open for writing
+  int rebuilt = 0;         ///< times, by this process
   uint64_t store_id = 0;
   bool is_open = false;  // Store::open() came to its end
   Inode folder_inode;
@@ -178,13 +238,20 @@ struct StoreState {
   std::atomic<int64_t> ground_looked_at{0};
   std::set<std::string, std::less<>> warned;
 
+  std::mutex trim_mutex;
+  std::shared_ptr<Trim> trimming;             // begun by a put, and not at its end
+  std::atomic<uint64_t> trim_again_above{0};  // bytes: what tagged entries keep is not looked at by each put
+
   std::atomic<Index*> index{nullptr};
+  bool index_lost = false;                      // a page of it: the next writer makes another
   std::vector<std::unique_ptr<Index>> indexes;  // replaced ones stay mapped: a find may be in the middle of one
 
-  // Entries seen, by place. A place never gets other bytes, so the index decides what is current and this only saves
-  // reading the record again.
+  // Entries seen, by place, as long as somebody holds them: a user, or `newest_seen`. A place never gets
+  // other bytes, so the index decides what is current and this only saves reading them again.
   std::shared_mutex seen_mutex;
-  std::unordered_map<uint64_t, std::shared_ptr<const EntryData>> seen;
+  std::unordered_map<uint64_t, std::weak_ptr<const EntryData>> seen;
+  std::deque<std::shared_ptr<const EntryData>> newest_seen;
+  uint64_t newest_seen_bytes = 0;
 
   std::array<std::atomic<uint64_t>, kIndexCounters> counted{};
 };

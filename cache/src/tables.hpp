@@ -11,6 +11,8 @@
 #include "index.hpp"
 #include "record.hpp"
 
+#include <set>
+
 namespace smelt::cache {
 
 /// The row of an entry or a blob, and a pack in which bytes of it lie.
@@ -41,16 +43,19 @@ class EntryTable {
   Result<std::optional<EntryRow>> find(const Digest& key);
   Result<std::optional<Place>> place_of(const Digest& key);
   Result<std::vector<EntryRow>> all(size_t* unreadable = nullptr);  ///< by key
-  Result<std::vector<EntryRow>> untagged();
+  /// The next of them, by number or by key: a table of any length in pieces. Ascending, or else it is damage.
+  Result<std::vector<EntryRow>> after(int64_t id, size_t most);
+  Result<std::vector<EntryRow>> after(const std::optional<Digest>& key, size_t most);  ///< none: from the first
+  /// What can be read of a damaged table, each row perhaps twice; held to nothing.
+  std::vector<EntryRow> salvage();
   Result<std::vector<EntryRow>> users_of(int64_t blob);
   Result<std::optional<EntryRow>> at(int64_t id);
-  // These read a table whole, since no index by pack is worth a page of each put: once in a trim, not once in a pack.
-  Result<std::vector<InPack>> packs();       ///< of the records
-  Result<std::vector<InPack>> blob_packs();  ///< of the entries' blobs
+  // No index by pack is worth a page of each put: these read the table, once in a trim, not once in a pack.
+  Result<std::vector<InPack>> packs_after(int64_t id, size_t most);  ///< of the records
+  Result<std::vector<InPack>> blob_packs();                          ///< of the entries' blobs, whole
   Result<uint64_t> count();
   Result<uint64_t> total_size();
-  Result<uint64_t> tagged_size();  ///< bytes in packs that tagged entries hold on to, records and blobs
-  Result<bool> is_tagged(const Digest& key);
+  Result<uint64_t> tagged_size();               ///< bytes in packs that tagged entries hold on to, records and blobs
   Result<int64_t> insert(const EntryRow& row);  ///< but the id, which is returned
   Result<void> update(const EntryRow& row);     ///< all but the id, the key and the hits
   Result<void> used(const Digest& key, uint32_t hour, uint32_t hits);
@@ -75,7 +80,7 @@ class BlobTable {
   explicit BlobTable(Database& database) : database_(database) {}
   Result<std::optional<BlobRow>> find(const Digest& sha);
   Result<std::optional<BlobRow>> at(int64_t id);
-  Result<std::vector<InPack>> packs();  ///< reads the table whole
+  Result<std::vector<InPack>> packs_after(int64_t id, size_t most);
   Result<std::vector<BlobRow>> of_entry(int64_t entry);
   Result<std::vector<BlobRow>> all(size_t* unreadable = nullptr);
   Result<uint64_t> count();
@@ -116,17 +121,32 @@ class PackTable {
   Database& database_;
 };
 
+struct TagRow : TagInfo {
+  int64_t id = 0;
+  Bytes sum;          // none in a store of an older smelt
+  bool past = false;  ///< it points elsewhere since; the sum says so, so that no older row is taken for the newest
+  auto columns() { return std::tie(id, name, version, key, moved, sum); }
+  Checksum checksum(bool of_past) const;
+  /// Sets `past`. False: the row is not as it was written.
+  bool settle();
+};
+
 /// A row for each time a tag was set; the newest says where it points.
 class TagTable {
  public:
   explicit TagTable(Database& database) : database_(database) {}
-  Result<std::optional<Digest>> key_of(std::string_view name, std::string_view version);
+  Result<std::vector<TagRow>> all();  ///< oldest first
+  std::vector<TagRow> salvage();      ///< the rows of a damaged table that are as they were written, oldest first
+  Result<std::set<Digest>> keys();    ///< that a tag points to or pointed to
+  Result<std::optional<TagRow>> find(std::string_view name, std::string_view version);
   Result<std::vector<TagInfo>> newest(std::string_view name);                             ///< of all names when empty
   Result<std::vector<TagInfo>> history(std::string_view name, std::string_view version);  ///< newest first
-  Result<uint64_t> count();
-  Result<void> insert(std::string_view name, std::string_view version, const Digest& key, uint64_t moved);
+  Result<void> insert(TagRow row);                                                        ///< its number is the next
+  Result<void> leave(const TagRow& row);  ///< another row is about to follow it
+  Result<void> clear();
 
  private:
+  const char* select_all() const;
   Database& database_;
 };
 
@@ -136,6 +156,7 @@ class CounterTable {
   explicit CounterTable(Database& database) : database_(database) {}
   Result<std::array<uint64_t, kIndexCounters>> all();
   Result<void> add(const std::array<uint64_t, kIndexCounters>& values);
+  Result<void> clear();
 
  private:
   Database& database_;

@@ -104,20 +104,21 @@ Result<void> Store::tag(std::string_view name, std::string_view version, const D
     if (!place)
       return fail(Errc::not_cached, "tag {}@{}: no entry {} in store {}", name, version, to_hex(key),
                   state.folder.string());
-    SMELT_TRY(const auto now, state.tables.tag.key_of(name, version));
-    if (now && *now == key) return {};
+    SMELT_TRY(const auto now, state.tables.tag.find(name, version));
+    if (now && now->key == key) return {};
     if (now && !move)
       return fail(Errc::invalid_argument, "tag {}@{} points at {}; say so (--move) to point it at {}", name, version,
-                  to_hex(*now), to_hex(key));
-    return state.tables.tag.insert(name, version, key, static_cast<uint64_t>(::time(nullptr)));
+                  to_hex(now->key), to_hex(key));
+    if (now) SMELT_TRY_VOID(state.tables.tag.leave(*now));
+    TagRow row;
+    static_cast<TagInfo&>(row) = {std::string(name), std::string(version), key, static_cast<uint64_t>(::time(nullptr))};
+    return state.tables.tag.insert(std::move(row));
   });
 }
 
 Result<std::vector<TagInfo>> Store::tags(std::string_view name) {
   StoreState& state = *state_;
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(auto tags, state.tables.tag.newest(name));
+  SMELT_TRY(auto tags, state.ask<std::vector<TagInfo>>([&] { return state.tables.tag.newest(name); }));
   std::sort(tags.begin(), tags.end(), [](const TagInfo& a, const TagInfo& b) {
     if (a.name != b.name) return a.name < b.name;
     const int order = compare_versions(a.version, b.version);
@@ -128,9 +129,7 @@ Result<std::vector<TagInfo>> Store::tags(std::string_view name) {
 
 Result<std::vector<TagInfo>> Store::tag_history(std::string_view name, std::string_view version) {
   StoreState& state = *state_;
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  return state.tables.tag.history(name, version);
+  return state.ask<std::vector<TagInfo>>([&] { return state.tables.tag.history(name, version); });
 }
 
 Result<std::vector<TagInfo>> Store::resolve(std::string_view query) {

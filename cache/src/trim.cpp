@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Keeping the budget. First entries go (rows only), then packs that are mostly dead: what still lives in them moves to
-// the open pack and the file is removed whole. Nothing is cut out of a file that a reader may have mapped.
+// Keeping the budget, in slices of milliseconds after a put. First entries go (rows only), then packs that are mostly
+// dead: what still lives in them moves to the open pack and the file is removed whole. Nothing is cut out of a file
+// that a reader may have mapped.
 //
 // On a full disk neither can be done: a transaction has no room for its log. The reserve lends it some, enough to take
 // the entries of one pack away a few at a time; then the pack's file goes whole.
@@ -22,59 +23,131 @@ constexpr size_t kEntriesIntoReserve = 16;     // whose pages fit into the reser
 constexpr uint64_t kFullDisk = uint64_t{32}
                                << 20;  // free bytes below which a failure to write is taken for a full disk
 
-struct Candidate {
-  EntryRow row;
-  uint64_t worth;  // hours; smaller goes first
-};
-
-// What took long to make counts as used more recently: an hour for each 100 ms, three days at most.
+// What took long to make counts as used more recently: an hour for each 100 ms, three days at most. An hour that has
+// not come yet was written by a clock that was ahead, and says nothing.
+uint64_t last_use(const EntryRow& row, const Index* index) {
+  const uint64_t saved = row.used_hour <= current_hour() ? row.used_hour : 0;
+  return std::max<uint64_t>(saved, index ? index->hour_of(row.key) : 0);
+}
 uint64_t worth(const EntryRow& row, const Index* index) {
-  return std::max<uint64_t>(row.used_hour, index ? index->hour_of(row.key) : 0) +
-         std::min<uint64_t>(row.cost_us / 100000, 72);
+  return last_use(row, index) + std::min<uint64_t>(row.cost_us / 100000, 72);
 }
 
+}  // namespace
+
+/// A trim, in one go or in many. Between two goes anybody may change the store: what is about to be removed is looked
+/// at again.
 class Trim {
  public:
-  Trim(StoreState& state, uint64_t budget) : state_(state), budget_(budget), target_(budget - budget / 10) {}
-
-  Result<TrimReport> run() {
-    auto done = once();
-    while (!done && done.error().code == Errc::io && free_bytes(state_.folder) < kFullDisk) {
-      SMELT_TRY(const bool freed, make_space());
-      if (!freed) return done;
-      done = once();
-    }
-    if (done) state_.keep_reserve();
-    return done;
+  Trim(StoreState& state, const TrimOptions& options) : state_(state), options_(options) {
+    limit_ = options.max_bytes;
+    if (!limit_ && !options.unused_for && state.options.max_bytes != 0) limit_ = state.options.max_bytes;
+    target_ = limit_ ? *limit_ - *limit_ / 10 : std::numeric_limits<uint64_t>::max();
+    report_.bytes_wanted = limit_;
   }
 
+  /// To the end, on a full disk too.
+  Result<TrimReport> run() {
+    WorkSlice all;
+    for (;;) {
+      const auto done = go_on(all);
+      if (done) break;
+      if (done.error().code != Errc::io || free_bytes(state_.folder) >= kFullDisk) return tl::unexpected(done.error());
+      SMELT_TRY(const bool freed, make_space());
+      if (!freed) return tl::unexpected(done.error());
+      begin();
+    }
+    return report_;
+  }
+
+  /// True: it is at its end.
+  Result<bool> go_on(WorkSlice& slice) {
+    // Rows of another store, or of a database that was made anew: what was listed is void.
+    SMELT_TRY(const uint64_t store, state_.ask<uint64_t>([&]() -> Result<uint64_t> { return state_.store_id; }));
+    if (store_id_ != store) begin();
+    store_id_ = store;
+    while (phase_ != Phase::done) {
+      SMELT_TRY(const bool next, work(slice));
+      if (!next) return false;
+      phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
+    }
+    SMELT_TRY(const Totals after, totals());
+    report_.bytes_after = after.bytes;
+    SMELT_TRY(report_.bytes_tagged, tagged_bytes());
+    state_.keep_reserve();
+    return true;
+  }
+
+  const TrimReport& report() const { return report_; }
+
  private:
+  enum class Phase { tags, list, evict, strays, give_back, done };
+
   struct Totals {
     uint64_t bytes = 0, live = 0;
   };
 
-  Result<TrimReport> once() {
-    SMELT_TRY(const Totals before, totals());
-    report_.bytes_before = std::max(report_.bytes_before, before.bytes);
-    SMELT_TRY_VOID(evict());
-    SMELT_TRY_VOID(remove_strays());
-    SMELT_TRY_VOID(give_back());
-    SMELT_TRY(const Totals after, totals());
-    report_.bytes_after = after.bytes;
-    report_.bytes_wanted = budget_;
-    SMELT_TRY(report_.bytes_tagged, tagged_bytes());
-    return report_;
+  struct Candidate {
+    int64_t id = 0;
+    uint64_t sum = 0;   // half of it: the row has not become another's
+    uint32_t rank = 0;  // smaller goes first
+    uint32_t size = 0;
+  };
+  static constexpr uint64_t kMustGo = 0;
+
+  void begin() {
+    phase_ = Phase::tags;
+    order_ = {};
+    next_ = 0;
+    listed_ = 0;
+    newest_.reset();
+    begun_ = emptied_ = 0;
+    contents_ = {};
+  }
+
+  /// Of one phase. False: the slice is over.
+  Result<bool> work(WorkSlice& slice) {
+    switch (phase_) {
+      case Phase::tags: {
+        SMELT_TRY(const Totals before, totals());
+        report_.bytes_before = std::max(report_.bytes_before, before.bytes);
+        if (options_.tagged) SMELT_TRY_VOID(state_.write([&] { return state_.tables.tag.clear(); }));
+        return true;
+      }
+      case Phase::list:
+        return list(slice);
+      case Phase::evict:
+        return evict(slice);
+      case Phase::strays:
+        SMELT_TRY_VOID(remove_strays());
+        return true;
+      case Phase::give_back:
+        return give_back(slice);
+      case Phase::done:
+        break;
+    }
+    return true;
+  }
+
+  /// What packs may take: the rest of the target is the tables'.
+  Result<uint64_t> room() {
+    SMELT_TRY(const uint64_t tables, state_.ask<uint64_t>([&] { return state_.table_bytes(); }));
+    return target_ - std::min(target_, tables);
   }
 
   Result<uint64_t> tagged_bytes() {
-    std::lock_guard lock(state_.mutex);
-    return state_.tables.entry.tagged_size();
+    return state_.ask<uint64_t>([&] { return state_.tables.entry.tagged_size(); });
   }
 
   Result<std::vector<PackRow>> packs() {
-    std::lock_guard lock(state_.mutex);
-    SMELT_TRY_VOID(state_.open_database());
-    return state_.tables.pack.all();
+    return state_.ask<std::vector<PackRow>>([&]() -> Result<std::vector<PackRow>> {
+      SMELT_TRY(auto rows, state_.tables.pack.all());
+      for (const PackRow& row : rows)
+        if (row.live > row.bytes || row.bytes > aligned(state_.packs.size(row.id)))
+          return fail(Errc::store_corrupt, "store database: pack {} has {} bytes, {} of them in use, and its file {}",
+                      row.id, row.bytes, row.live, state_.packs.size(row.id));
+      return rows;
+    });
   }
 
   Result<Totals> totals() {
@@ -84,57 +157,85 @@ class Trim {
     return sum;
   }
 
-  Result<std::vector<Candidate>> candidates() {
-    std::lock_guard lock(state_.mutex);
-    SMELT_TRY_VOID(state_.open_database());
-    SMELT_TRY(const auto rows, state_.tables.entry.untagged());
-    std::vector<Candidate> found;
-    found.reserve(rows.size());
-    for (const EntryRow& row : rows) found.push_back({row, worth(row, state_.index.load())});
-    std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-      return std::pair(a.worth, a.row.id) < std::pair(b.worth, b.row.id);
-    });
-    return found;
+  /// Whether nobody has used it for as long as was said.
+  bool is_old(const EntryRow& row) const {
+    if (!options_.unused_for) return false;
+    const auto hours = static_cast<uint64_t>(std::max<int64_t>(options_.unused_for->count(), 0));
+    return last_use(row, state_.index.load()) + hours <= current_hour();
+  }
+  uint64_t rank(const EntryRow& row) const { return is_old(row) ? kMustGo : 1 + worth(row, state_.index.load()); }
+
+  /// What may go, least worth first. Of entries that are put meanwhile some are in it and some are not.
+  Result<bool> list(WorkSlice& slice) {
+    constexpr size_t kRows = 1024;
+    SMELT_TRY(const Totals sum, totals());
+    SMELT_TRY(const uint64_t target, room());
+    if (sum.live <= target && !options_.unused_for) return true;
+    for (;;) {
+      if (slice.is_over()) return false;
+      SMELT_TRY(const auto rows, state_.ask<std::vector<EntryRow>>([&]() -> Result<std::vector<EntryRow>> {
+        SMELT_TRY(auto found, state_.tables.entry.after(listed_, kRows));
+        for (const EntryRow& row : found) {
+          const uint64_t place = rank(row);
+          if (limit_ || place == kMustGo)
+            order_.push_back({row.id, half(row.sum), static_cast<uint32_t>(std::min<uint64_t>(place, UINT32_MAX)),
+                              static_cast<uint32_t>(std::min<uint64_t>(row.size, UINT32_MAX))});
+        }
+        return found;
+      }));
+      if (rows.empty()) break;
+      listed_ = rows.back().id;
+      slice.add(std::chrono::microseconds(rows.size()));
+    }
+    std::sort(order_.begin(), order_.end(),
+              [](const Candidate& a, const Candidate& b) { return std::pair(a.rank, a.id) < std::pair(b.rank, b.id); });
+    return true;
   }
 
   /// Rows go, least worth first, until what is left fits.
-  Result<void> evict() {
+  Result<bool> evict(WorkSlice& slice) {
     SMELT_TRY(Totals sum, totals());
-    if (budget_ == 0 || sum.live <= target_) return {};
-    SMELT_TRY(const auto order, candidates());
-    for (size_t next = 0; sum.live > target_ && next < order.size();) {
-      const size_t first = next;
+    SMELT_TRY(const uint64_t target, room());
+    const auto wanted = [&](uint64_t planned) {
+      return next_ < order_.size() &&
+             (order_[next_].rank == kMustGo || sum.live - std::min(sum.live, planned) > target);
+    };
+    while (wanted(0)) {
+      if (slice.is_over()) return false;
+      const size_t first = next_;
       // Stop at what should suffice; shared blobs may need another round.
-      for (uint64_t planned = 0; next < order.size() && next - first < kEntriesPerTransaction &&
-                                 sum.live - std::min(sum.live, planned) > target_;)
-        planned += order[next++].row.size + 128;
+      for (uint64_t planned = 0; next_ - first < kEntriesPerTransaction && wanted(planned);)
+        planned += order_[next_++].size + 128;
       uint64_t removed = 0;
       SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
         removed = 0;
-        for (size_t i = first; i < next; ++i) {
-          SMELT_TRY(const bool gone, evict_one(order[i]));
+        if (state_.store_id != store_id_) return {};
+        SMELT_TRY(const auto tagged, state_.tables.tag.keys());
+        for (size_t i = first; i < next_; ++i) {
+          SMELT_TRY(const bool gone, evict_one(order_[i], tagged));
           removed += gone;
         }
         return {};
       }));
       report_.entries_removed += removed;
       state_.count(kEvicted, removed);
+      slice.add(std::chrono::microseconds(20 * (next_ - first)));
       SMELT_TRY(sum, totals());
     }
-    return {};
+    return true;
   }
 
-  /// False: used, tagged or replaced since the list was made.
-  Result<bool> evict_one(const Candidate& candidate) {
-    SMELT_TRY(const auto row, state_.tables.entry.find(candidate.row.key));
-    if (!row || row->sum != candidate.row.sum || worth(*row, state_.index.load()) > candidate.worth) return false;
-    SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(row->key));
-    if (tagged) return false;
+  /// False: tagged, or used or replaced since the list was made.
+  Result<bool> evict_one(const Candidate& candidate, const std::set<Digest>& tagged) {
+    SMELT_TRY(const auto row, state_.tables.entry.at(candidate.id));
+    if (!row || half(row->sum) != candidate.sum || rank(*row) > candidate.rank || tagged.contains(row->key))
+      return false;
     SMELT_TRY_VOID(state_.delete_entry(*row));
     return true;
   }
 
-  /// Packs without a row: left by a writer that died before its commit, or by a database that was set aside.
+  /// Packs without a row, of a writer that died before its commit; files that others were making when they died; the
+  /// database that was set aside.
   Result<void> remove_strays() {
     return state_.write([&]() -> Result<void> {
       SMELT_TRY(const uint64_t newest, state_.tables.pack.newest());
@@ -142,36 +243,56 @@ class Trim {
         SMELT_TRY(const bool known, state_.tables.pack.has(id));
         if (!known && id < newest) state_.packs.remove(id);
       }
+      state_.remove_debris();
       return {};
     });
   }
 
-  /// Empties packs, deadest first, until their files fit.
-  Result<void> give_back() {
+  /// Empties packs, deadest first, until their files fit. What this made itself stays: rows of a damaged database may
+  /// say of it, too, that a part is dead.
+  Result<bool> give_back(WorkSlice& slice) {
+    if (!newest_) {
+      SMELT_TRY(newest_, state_.ask<uint64_t>([&] { return state_.tables.pack.newest(); }));
+    }
     for (;;) {
       SMELT_TRY(auto rows, packs());
-      uint64_t bytes = 0;
-      for (const PackRow& pack : rows) bytes += pack.bytes;
-      if (budget_ == 0 || bytes <= target_) return {};
-      std::erase_if(rows, [](const PackRow& pack) { return !pack.sealed || pack.live >= pack.bytes; });
+      Totals sum;
+      for (const PackRow& pack : rows) sum.bytes += pack.bytes, sum.live += pack.live;
+      SMELT_TRY(uint64_t target, room());
+      if (options_.unused_for) target = std::min(target, sum.live + sum.live / 4);
+      if (sum.bytes <= target) return true;
+      std::erase_if(rows,
+                    [&](const PackRow& pack) { return !pack.sealed || pack.live >= pack.bytes || pack.id > *newest_; });
       if (rows.empty()) {
-        SMELT_TRY(const bool sealed, seal_open());
-        if (!sealed) return {};
+        SMELT_TRY(const bool sealed, seal_open(*newest_));
+        if (!sealed) return true;
         continue;
       }
       const auto deadest = std::min_element(rows.begin(), rows.end(), [](const PackRow& a, const PackRow& b) {
         return std::pair(a.live * b.bytes, a.id) < std::pair(b.live * a.bytes, b.id);
       });
-      SMELT_TRY_VOID(state_.empty_pack(deadest->id, contents_));
+      // One that was begun is finished first.
+      const auto begun = std::find_if(rows.begin(), rows.end(), [&](const PackRow& pack) { return pack.id == begun_; });
+      begun_ = (begun != rows.end() ? begun : deadest)->id;
+      // A table in which a row is found and cannot be removed would be emptied for ever.
+      if (begun_ == emptied_) SMELT_TRY_VOID(state_.write([&]() -> Result<void> { return still_there(); }));
+      SMELT_TRY(const bool emptied, state_.empty_pack(begun_, contents_, slice));
+      if (!emptied) return false;
+      emptied_ = contents_.store_id == store_id_ ? begun_ : 0;
     }
   }
 
+  tl::unexpected<Error> still_there() const {
+    return fail(Errc::store_corrupt, "store database: pack {} is still there after it was removed", begun_);
+  }
+
   /// All that could be given back lies in the open pack: seals it, so that it can be emptied, if that pays.
-  Result<bool> seal_open() {
+  Result<bool> seal_open(uint64_t newest) {
     bool sealed = false;
     SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
       SMELT_TRY(const auto open, state_.tables.pack.open());
-      sealed = open && open->live < open->bytes / 2;
+      const uint64_t most = !open ? 0 : options_.unused_for ? open->bytes - open->bytes / 5 : open->bytes / 2;
+      sealed = open && open->id <= newest && open->live < most;
       return sealed ? state_.tables.pack.seal(open->id) : Result<void>();
     }));
     return sealed;
@@ -184,7 +305,12 @@ class Trim {
     SMELT_TRY(const auto victim, least_worth_pack());
     if (!victim) return free_bytes(state_.folder) > before;
     auto dropped = drop(*victim);
-    if (dropped) dropped = state_.empty_pack(victim->pack, contents_);
+    WorkSlice all;
+    contents_ = {};
+    if (dropped) {
+      const auto emptied = state_.empty_pack(victim->pack, contents_, all);
+      if (!emptied) dropped = tl::unexpected(emptied.error());
+    }
     return dropped.has_value() || free_bytes(state_.folder) > before;
   }
 
@@ -200,6 +326,7 @@ class Trim {
     std::lock_guard lock(state_.mutex);
     SMELT_TRY(const auto entries, state_.tables.entry.all());
     SMELT_TRY(const auto blobs, state_.tables.entry.blob_packs());
+    SMELT_TRY(const auto tagged_keys, state_.tables.tag.keys());
     std::unordered_map<int64_t, std::set<uint64_t>> packs_of;  // by entry
     for (const InPack& blob : blobs) packs_of[blob.id].insert(blob.pack);
     std::map<uint64_t, Victim> victims;
@@ -208,7 +335,7 @@ class Trim {
     for (const EntryRow& entry : entries) {
       std::set<uint64_t>& in = packs_of[entry.id];
       in.insert(entry.pack);
-      SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(entry.key));
+      const bool tagged = tagged_keys.contains(entry.key);
       for (const uint64_t pack : in) {
         const auto victim = victims.find(pack);
         if (victim == victims.end()) continue;
@@ -248,16 +375,24 @@ class Trim {
   }
 
   StoreState& state_;
-  const uint64_t budget_, target_;
+  const TrimOptions options_;
+  std::optional<uint64_t> limit_;
+  uint64_t target_ = 0;
   TrimReport report_;
+  Phase phase_ = Phase::tags;
+  uint64_t store_id_ = 0;
+  std::vector<Candidate> order_;
+  int64_t listed_ = 0;  // rows up to this one
+  size_t next_ = 0;     // of the order
+  std::optional<uint64_t> newest_;
+  uint64_t begun_ = 0, emptied_ = 0;  // the pack that is being emptied, and the one before it
   PackContents contents_;
 };
 
-}  // namespace
+namespace {
 
-Result<TrimReport> Store::trim(uint64_t max_bytes) {
-  StoreState& state = *state_;
-  if (state.options.read_only) return fail(Errc::io, "store {}: opened read-only", state.folder.string());
+/// Calls `body` as the only one of all processes that trims. False: another one does.
+Result<bool> alone(StoreState& state, const std::function<Result<void>()>& body) {
   {
     std::lock_guard lock(state.mutex);
     SMELT_TRY_VOID(state.keep_ground());
@@ -268,9 +403,60 @@ Result<TrimReport> Store::trim(uint64_t max_bytes) {
     int fd;
     ~Closer() { close_lock_file(fd); }
   } closer{fd};
-  ByteLock trimming(fd, kTrimByte, false);
-  if (!trimming.held()) return TrimReport{.busy = true};
-  return Trim(state, max_bytes != 0 ? max_bytes : state.options.max_bytes).run();
+  ByteLock trimming(fd, kTrimByte);
+  if (!trimming.held()) return false;
+  SMELT_TRY_VOID(body());
+  return true;
+}
+
+}  // namespace
+
+Result<TrimReport> Store::trim(const TrimOptions& options) {
+  StoreState& state = *state_;
+  if (state.options.read_only) return fail(Errc::io, "store {}: opened read-only", state.folder.string());
+  TrimReport report;
+  SMELT_TRY(const bool done, alone(state, [&]() -> Result<void> {
+              SMELT_TRY(report, Trim(state, options).run());
+              return {};
+            }));
+  if (!done) return TrimReport{.busy = true};
+  if (options.max_bytes == 0) state.shrink_tables();
+  return report;
+}
+
+Result<void> StoreState::trim_after_put(bool to_the_end) {
+  constexpr std::chrono::milliseconds kSlice{10};
+  std::unique_lock lock(trim_mutex, std::try_to_lock);
+  if (!lock) return {};  // another thread is at it
+  const auto trimmed = alone(*this, [&]() -> Result<void> {
+    if (!trimming || to_the_end) trimming = std::make_shared<Trim>(*this, TrimOptions{});
+    bool in_one_go = to_the_end;
+    if (!to_the_end) {
+      WorkSlice slice(kSlice);
+      const auto done = trimming->go_on(slice);
+      if (done && !*done) return {};  // the next put goes on
+      if (!done && done.error().code != Errc::io) return tl::unexpected(done.error());
+      in_one_go = !done;  // a full disk takes run()
+    }
+    if (in_one_go) SMELT_TRY_VOID(trimming->run());
+    // Tagged entries may be all that is left: they are not looked at again by each put.
+    const uint64_t left = trimming->report().bytes_after, budget = options.max_bytes;
+    trim_again_above = left > budget - budget / 20 ? left + budget / 20 : 0;
+    trimming.reset();
+    return {};
+  });
+  if (!trimmed) trimming.reset();
+  return trimmed ? Result<void>() : tl::unexpected(trimmed.error());
+}
+
+void StoreState::shrink_tables() {
+  const std::lock_guard lock(mutex);
+  if (!open_database()) return;
+  WriterLock writer(lock_fd, writer_wait);
+  if (!writer.held()) return;
+  // Where another process reads, or the disk is full, it stays as large as it was, and is filled again.
+  if (database.execute("VACUUM")) (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (auto smaller = rebuild_index(); !smaller) warn("index", smaller.error().message);
 }
 
 }  // namespace smelt::cache

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and hashing everything a store holds.
+// Reading and hashing everything a store holds: from each key to its record, from there to the bytes, which hash to
+// what the record says was put. The tables are held to the records, and taken at their word in nothing.
 #include "smelt/cache/store.hpp"
 
 #include "store_state.hpp"
 
 #include <zstd.h>
+
+#include <map>
 
 namespace smelt::cache {
 namespace {
@@ -14,10 +17,27 @@ class Verification {
   explicit Verification(StoreState& state) : state_(state) {}
 
   Result<VerifyReport> run(OnDamage what) {
-    SMELT_TRY_VOID(read_tables());
+    const bool drops = what == OnDamage::drop && !state_.options.read_only;
+    if (auto read = read_tables(); !read) {
+      if (read.error().code != Errc::store_corrupt) return tl::unexpected(read.error());
+      report_.damage.push_back(read.error().message);
+    }
+    if (drops && !report_.damage.empty()) {  // the database: made anew from what is sound, and looked at again
+      const Error why{Errc::store_corrupt, report_.damage.front(), {}};
+      report_ = {};
+      entries_.clear();
+      blobs_.clear();
+      {
+        const std::lock_guard lock(state_.mutex);
+        SMELT_TRY_VOID(state_.open_database());
+        SMELT_TRY_VOID(state_.recover(why));
+      }
+      SMELT_TRY_VOID(read_tables());
+      report_.rebuilt = true;
+    }
     for (const BlobRow& blob : blobs_) look_at(blob);
     for (const EntryRow& row : entries_) SMELT_TRY_VOID(look_at(row));
-    if (what == OnDamage::drop) SMELT_TRY_VOID(drop());
+    if (drops) SMELT_TRY_VOID(drop());
     return std::move(report_);
   }
 
@@ -33,19 +53,22 @@ class Verification {
     SMELT_TRY(blobs_, state_.tables.blob.all(&unreadable));
     if (unreadable != 0)
       report_.damage.push_back(fmt::format("store.db: {} rows whose key or checksum has the wrong size", unreadable));
+    SMELT_TRY_VOID(state_.tables.tag.all());
     return {};
   }
 
   void look_at(const BlobRow& blob) {
     ++report_.blobs;
-    std::shared_ptr<MappedPack> owner;
-    const auto bytes = state_.view(blob.pack, blob.at, blob.stored, owner);
-    if (bytes) report_.bytes += bytes->size();
-    if (bytes && hashes_to_its_name(blob, *bytes)) return;
+    const auto copy = state_.packs.copy(blob.pack, blob.at, blob.stored);
+    if (copy) report_.bytes += copy->bytes.size();
+    if (copy && checksum(copy->bytes) == blob.sum && hashes_to_its_name(blob, copy->bytes)) {
+      sound_[{blob.pack, blob.at}] = {blob.sha, blob.sum};
+      return;
+    }
     ++report_.damaged_blobs;
     damaged_blobs_.push_back(blob);
     report_.damage.push_back(fmt::format("{}: blob {} at {} {}", state_.packs.path(blob.pack), to_hex(blob.sha),
-                                         blob.at, bytes ? "does not hash to its name" : "is past the file's end"));
+                                         blob.at, copy ? "does not hash to its name" : "cannot be read"));
   }
 
   static bool hashes_to_its_name(const BlobRow& blob, ByteView raw) {
@@ -55,17 +78,34 @@ class Verification {
       const size_t size = ZSTD_decompress(plain.data(), plain.size(), raw.data(), raw.size());
       raw = ByteView(plain).first(ZSTD_isError(size) ? 0 : size);
     }
-    return sha256(raw) == blob.sha;
+    return raw.size() == blob.raw && sha256(raw) == blob.sha;
+  }
+
+  /// The record is the key's, and each of its blobs is one that hashes to what was put.
+  bool is_sound(const Digest& key, const Place& place) const {
+    const auto copy = state_.packs.copy(place.pack, place.at, place.bytes);
+    if (!copy || half(checksum(copy->bytes)) != place.check) return false;
+    const auto record = decode_record(copy->bytes, key);
+    if (!record) return false;
+    for (const RecordPart& part : record->parts) {
+      if (part.is_inline) continue;
+      const auto blob = sound_.find({part.pack, part.at});
+      if (blob == sound_.end() || blob->second.sum != part.sum) return false;
+      if (record->format > 1 && blob->second.sha != part.sha) return false;
+    }
+    return true;
   }
 
   Result<void> look_at(const EntryRow& row) {
     ++report_.entries;
-    EntryData data;
-    if (state_.read(row.key, row.place(), data, true) == StoreState::Loaded::ok) return {};
-    // Moved by a trim since the list was made?
+    if (is_sound(row.key, row.place())) return {};
+    // Moved by a trim since the list was made, or put anew?
     SMELT_TRY(const auto again, state_.place_in_database(row.key));
-    EntryData second;
-    if (!again || state_.read(row.key, *again, second, true) == StoreState::Loaded::ok) return {};
+    EntryData data;
+    if (!again) return {};
+    if ((again->pack != row.pack || again->at != row.at) &&
+        state_.read(row.key, *again, data) == StoreState::Loaded::ok)
+      return {};
     ++report_.damaged_entries;
     damaged_entries_.push_back(row.key);
     report_.damage.push_back(fmt::format("entry {}: damaged, reads as absent", to_hex(row.key)));
@@ -79,24 +119,27 @@ class Verification {
       report_.dropped += dropped;
     }
     // Entries whose record vouches for other bytes than the blob's name does, and blobs that no entry has.
-    if (damaged_blobs_.empty()) return {};
     return state_.write([&]() -> Result<void> {
       for (const BlobRow& blob : damaged_blobs_) {
         SMELT_TRY(const auto row, state_.tables.blob.find(blob.sha));
         if (!row || row->pack != blob.pack || row->at != blob.at) continue;
-        SMELT_TRY(const auto users, state_.tables.entry.users_of(row->id));
-        for (const EntryRow& user : users) SMELT_TRY_VOID(state_.delete_entry(user));
-        report_.dropped += users.size();
-        if (users.empty()) SMELT_TRY_VOID(state_.drop_unused({*row}));
+        SMELT_TRY(const uint64_t dropped, state_.drop_damaged(*row));
+        report_.dropped += dropped;
       }
       return {};
     });
   }
 
+  struct Sound {
+    Digest sha;
+    Checksum sum{};
+  };
+
   StoreState& state_;
   VerifyReport report_;
   std::vector<EntryRow> entries_;
   std::vector<BlobRow> blobs_;
+  std::map<std::pair<uint64_t, uint64_t>, Sound> sound_;  // by pack and place
   std::vector<Digest> damaged_entries_;
   std::vector<BlobRow> damaged_blobs_;
 };

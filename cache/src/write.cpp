@@ -3,7 +3,7 @@
 //
 // Order matters when a process dies in between. A slot of the index that is about to become wrong goes before the
 // commit, a new one comes after it: at worst a lookup takes the way through SQLite. Bytes of a transaction that never
-// committed lie past the pack's committed length and are overwritten by the next writer.
+// committed are dead space of the pack; the next writer appends behind them.
 #include "store_state.hpp"
 
 #include <utility>
@@ -25,19 +25,26 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
     auto done = [&]() -> Result<void> {
       SMELT_TRY_VOID(open_database());
       // A queue before BEGIN IMMEDIATE: SQLite's own busy loop lets some writers starve.
-      WriterLock writer(lock_fd, contended);
-      if (!writer.held()) return fail(Errc::store_locked, "store {}: cannot take the writer lock", folder.string());
+      WriterLock writer(lock_fd, writer_wait);
+      if (!writer.held()) return tl::unexpected(writer_is_stuck());
       SMELT_TRY(auto transaction, Transaction::begin(database));
       // From here until the index has followed, a key that it does not have is looked up in the database. Whoever
       // dies or fails in between leaves it so, and the next writer mends it.
       Index* shared = current_index_locked();
-      const bool mend = shared && shared->pending();
+      const bool mend = index_lost || (shared && shared->pending());
       if (shared) shared->set_pending(true);
       tail.reset();
-      SMELT_TRY_VOID(body());
+      lost.clear();
+      if (auto put = body(); !put) {
+        // Else a full disk stays full of what was never published.
+        if (tail && tail->bytes > tail->from) packs.cut(tail->pack, tail->from);
+        return put;
+      }
       SMELT_TRY_VOID(keep_tail());
       SMELT_TRY(const auto saved, save_uses(kSlotsInPassing, kUsesInPassing));
       SMELT_TRY_VOID(transaction.commit());
+      // Never seen when it fails or is not reached: the mark counts only where the database is lost.
+      for (const Lost& record : lost) (void)packs.write(record.pack, record.at, as_bytes(kDeadMagic));
       if (shared) shared->set_saved(saved);
       const auto indexed = mend ? rebuild_index() : after();
       if (!indexed)
@@ -80,7 +87,7 @@ Result<void> StoreState::close() {
   // Counters that go into the index of a folder that is gone are gone with it; only the database must be the right one.
   if (!shared->save_due(current_hour()) || moved()) return {};
   SMELT_TRY_VOID(prepare_to_write());
-  ByteLock writer(lock_fd, kWriterByte, false);
+  ByteLock writer(lock_fd, kWriterByte);
   if (!writer.held()) return {};  // whoever holds it saves in passing
   SMELT_TRY_VOID(open_database_locked());
   SMELT_TRY(auto transaction, Transaction::begin(database));
@@ -94,7 +101,15 @@ Result<StoreState::Append> StoreState::append(ByteView bytes) {
   const uint64_t need = aligned(bytes.size());
   if (!tail) {
     SMELT_TRY(const auto open, tables.pack.open());
-    if (open) tail = Tail{open->id, open->bytes, 0};
+    if (open) {
+      // Behind everything in the file, whatever the row says: bytes that somebody reads are never overwritten.
+      const uint64_t there = aligned(packs.size(open->id));
+      tail = Tail{open->id, there, there - std::min(there, open->bytes), there};
+      if (there < open->bytes) {  // what it had is lost: nothing more goes in
+        tail.reset();
+        SMELT_TRY_VOID(tables.pack.seal(open->id));
+      }
+    }
   }
   if (tail && tail->bytes > 0 && tail->bytes + need > options.segment_bytes) {
     const uint64_t full = tail->pack;
@@ -105,7 +120,7 @@ Result<StoreState::Append> StoreState::append(ByteView bytes) {
     // Ids are never used twice: another process may still have an old pack of that number mapped. The newest pack is
     // never removed, so the largest id is always known; files left by a database that was set aside count too.
     SMELT_TRY(const uint64_t newest, tables.pack.newest());
-    tail = Tail{std::max(newest, packs.largest_id()) + 1, 0, 0};
+    tail = Tail{std::max(newest, packs.largest_id()) + 1};
     SMELT_TRY_VOID(tables.pack.insert(tail->pack));
   }
   const Append place{tail->pack, tail->bytes};
@@ -139,6 +154,7 @@ Result<void> StoreState::delete_entry(const EntryRow& row) {
   SMELT_TRY_VOID(tables.blob.unlink_all(row.id));
   SMELT_TRY_VOID(drop_unused(blobs));
   SMELT_TRY_VOID(tables.pack.give_back(row.pack, aligned(row.bytes)));
+  lost.push_back({row.pack, row.at});
   return tables.entry.erase(row.id);
 }
 

@@ -180,7 +180,13 @@ Result<void> Encoder::check_stage(const PipelineState& pipeline, const Size3& th
   return {};
 }
 
+void Encoder::forget_used() {
+  used_textures_.clear();
+  used_samplers_.clear();
+}
+
 void Encoder::clear_bindings() {
+  forget_used();
   for (SlotMask mask = bound_[BindingClass::texture]; mask != 0; mask &= mask - 1) {
     textures_[lowest_slot(mask)] = nullptr;
     texture_refs_[lowest_slot(mask)].reset();
@@ -282,7 +288,16 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
     ++empty_dispatches_;
     return {};
   }
+  for (const LeastBytes& least : pipeline.facts().function->least)
+    if (lengths_[least.slot] < least.bytes) SMELT_TRY_VOID(check_length(pipeline, least));
   return tracing() ? run_traced(pipeline, threads, group) : run(pipeline, threads, group);
+}
+
+/// What is null is somebody's way to say that there is nothing, and checked code faults when it is used.
+Result<void> Encoder::check_length(const PipelineState& pipeline, const LeastBytes& least) const {
+  const uint64_t given = lengths_[least.slot];
+  if (slots_[least.slot].is_null || least.holds(given)) return {};
+  return fail(Errc::argument_mismatch, "kernel '{}': {}", pipeline.name(), too_short(least, given, pipeline.args()));
 }
 
 Result<void> Encoder::run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group) {

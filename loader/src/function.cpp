@@ -17,6 +17,8 @@ ArgInfo to_info(const schema::ArgumentView& argument) {
           argument.size,   argument.align,         argument.members};
 }
 
+constexpr uint8_t kConstantSpace = 2;
+
 void read_rows(const Library::Data& library, FunctionRows& function) {
   const schema::Package& package = library.package->data().package;
   function.package = &package;
@@ -25,18 +27,24 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
   function.name = row.name;
   function.kind = row.kind;
   function.max_threads = row.max_threads;
+  function.grid_rank = row.grid_rank;
   function.threadgroup_bytes = row.threadgroup_bytes;
   if (row.required_group[0] != 0)
     function.required_group = Size3{row.required_group[0], row.required_group[1], row.required_group[2]};
   function.arguments = row.arguments;
   for (uint32_t i = 0; i < row.arguments.count; ++i) {
-    const schema::ArgumentView argument = package.argument(row.arguments.first + i);
+    const schema::ArgumentView argument = package.argument(row.arguments.first + i, false);
     const std::optional<BindingClass> kind = class_of(argument.kind);
     if (argument.unused || !kind || !is_run(*kind) || argument.array_size == 0) continue;
     // Which threadgroup memory a kernel uses may hang on its function constants; a host gives the rest no length.
     const bool may_lack_length = *kind == BindingClass::threadgroup && row.constants.count != 0;
     SlotMask& slots = may_lack_length ? function.may_lack_length : function.needed[*kind];
     if (may_lack_length || !argument.conditional) slots |= slot_mask(argument.location, argument.array_size);
+    const bool has_length = argument.kind == ArgumentKind::buffer || argument.kind == ArgumentKind::indirect_buffer;
+    if (!has_length || argument.size == 0 || argument.conditional || row.constants.count != 0) continue;
+    for (uint32_t slot = argument.location; slot < argument.location + argument.array_size; ++slot)
+      if (slot < row_of(BindingClass::buffer).slots)
+        function.least.push_back({slot, argument.size, argument.address_space != kConstantSpace});
   }
   for (uint32_t i = 0; i < row.constants.count; ++i) {
     const schema::ConstantView constant = package.constant(row.constants.first + i);
@@ -115,6 +123,14 @@ std::span<const ArgInfo> PipelineState::args() const {
   return facts_.function->args();
 }
 
+std::span<const LeastBytes> PipelineState::least_bytes() const {
+  return facts_.function->least;
+}
+
+uint32_t PipelineState::grid_rank() const {
+  return facts_.function->grid_rank;
+}
+
 std::string_view Function::name() const {
   return data_->rows->name;
 }
@@ -145,6 +161,11 @@ Result<void> check_usable(const Library::Data& library, const FunctionRows& func
     return fail(Errc::function_kind, "function '{}' is a {} function; only kernels{} can be dispatched", function.name,
                 to_string(function.kind), device.kind() == DeviceKind::cpu ? ", vertex and fragment functions" : "");
   if (library.on_demand) return {};
+  if (const uint64_t most = device.limits().max_threadgroup_memory;
+      function.slice == nullptr && function.threadgroup_bytes > most)
+    return fail(Errc::threadgroup_memory_too_large,
+                "kernel '{}' needs {} bytes of threadgroup memory; Apple GPUs have {} per threadgroup", function.name,
+                function.threadgroup_bytes, most);
   if (function.slice == nullptr)
     return fail(Errc::unsupported, "{} '{}' has no code for device {}: {}",
                 is_stage ? fmt::format("{} function", to_string(function.kind)) : "kernel", function.name,

@@ -42,11 +42,13 @@ struct FunctionRows {
   std::string_view library;  ///< its name; empty for a plain metallib
   FunctionKind kind = FunctionKind::kernel;
   Version metal;
-  schema::Range arguments;       ///< rows of the package
-  ByClass<SlotMask> needed;      ///< slots that must be bound
-  SlotMask may_lack_length = 0;  ///< of threadgroup memory
+  schema::Range arguments;        ///< rows of the package
+  ByClass<SlotMask> needed;       ///< slots that must be bound
+  SlotMask may_lack_length = 0;   ///< of threadgroup memory
+  std::vector<LeastBytes> least;  ///< of the buffers that are needed; empty where function constants may take some away
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;
+  uint32_t grid_rank = 0;  ///< dimensions that its position in the grid has; 0: one, or not known
   uint32_t threadgroup_bytes = 0;
   std::optional<Size3> required_group;
   UsableSlice* slice = nullptr;  ///< best usable slice that holds it; null when none does

@@ -34,7 +34,7 @@ CREATE TABLE tag(
   name TEXT NOT NULL,
   version TEXT NOT NULL,
   key BLOB NOT NULL,
-  moved INTEGER NOT NULL);
+  moved INTEGER NOT NULL, sum BLOB);
 CREATE INDEX entry_blob_by_blob ON entry_blob(blob);
 CREATE INDEX tag_by_key ON tag(key);
 CREATE INDEX tag_by_name ON tag(name, version, id);

@@ -22,11 +22,29 @@
 
 namespace smelt::service {
 
+namespace {
+
+/// Dimensions of the grid that the kernel tells apart, where it is more than one.
+uint32_t grid_rank(const aot::KernelInfo& info) {
+  static constexpr std::string_view kPlaces[] = {
+      "air.thread_position_in_grid",        "air.threads_per_grid",      "air.threadgroup_position_in_grid",
+      "air.thread_position_in_threadgroup", "air.threadgroups_per_grid", "air.threads_per_threadgroup"};
+  uint32_t rank = 0;
+  for (const aot::ArgumentInfo& argument : info.arguments)
+    if (argument.kind == aot::ArgumentKind::builtin &&
+        std::ranges::find(kPlaces, argument.air_kind) != std::end(kPlaces))
+      rank = std::max(rank, std::min(argument.count, 3U));
+  return rank > 1 ? rank : 0;
+}
+
+}  // namespace
+
 schema::Function manifest_function(const aot::KernelInfo& info) {
   schema::Function made;
   made.name = info.name;
   made.kind = function_kind(info.stage).value_or(FunctionKind::unqualified);
   made.max_threads = info.max_threads;
+  made.grid_rank = grid_rank(info);
   made.threadgroup_bytes = static_cast<uint32_t>(info.threadgroup_bytes);
   const auto add = [&](const aot::ArgumentInfo& from) {
     made.arguments.push_back({from.name, from.type_name, from.index, from.location, from.kind, from.access,

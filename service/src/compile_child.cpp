@@ -6,6 +6,7 @@
 #include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/platform.hpp"
+#include "smelt/base/trusted_files.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
@@ -159,18 +160,15 @@ Result<std::array<Descriptor, 2>> socket_pair(int type) {
 /// lib or in a folder of that for the machine (lib/x86_64-linux-gnu), and libexec beside it: the program that links it
 /// may be anywhere.
 Result<std::string> child_program() {
-  const std::filesystem::path folder = platform::folder_of_code(&kMostMemory);
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<std::filesystem::path> candidates;
-  if (!folder.empty())
-    for (const char* const place : {"_bin", "", "../_bin", "../bin", "../../bin", "../libexec", "../../libexec"})
-      candidates.push_back(folder / place);
-  if (!self.empty())
-    for (const char* const place : {"", "../libexec"}) candidates.push_back(self / place);
-  for (const std::filesystem::path& candidate : candidates)
-    if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
-  return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());
+  auto found =
+      find_beside(platform::folder_of_code(&kMostMemory),
+                  {"_bin", "", "../_bin", "../bin", "../../bin", "../libexec", "../../libexec"}, kChildProgram);
+  if (!found && found.error().code == Errc::file_not_found)
+    found = find_beside(self, {"", "../libexec"}, kChildProgram);
+  if (!found) return fail(Errc::toolchain_missing, "{}", found.error().message);
+  return found->string();
 }
 
 /// The helper of this process; one at a time.

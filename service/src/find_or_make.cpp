@@ -4,6 +4,8 @@
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
 
+#include "entry_parts.hpp"
+
 #include <algorithm>
 
 namespace smelt::service {
@@ -16,6 +18,7 @@ std::chrono::microseconds time_since(std::chrono::steady_clock::time_point start
 CompileResult from_entry(cache::Entry entry, const Digest& key) {
   CompileResult made(entry.origin());
   made.package = entry.part(kPackagePart).value_or(ByteView());
+  made.warnings = unpack_warnings(as_text(entry.part(kWarningsPart).value_or(ByteView())));
   made.owner = std::make_shared<cache::Entry>(std::move(entry));
   made.key = key;
   made.hit = true;
@@ -55,13 +58,15 @@ std::optional<CompileResult> find_entry(const StoreAccess& access, const Digest&
 }
 
 void publish(const StoreAccess& access, std::span<const Digest> keys, ByteView package, std::string_view sources,
-             const signing::Provenance& origin, std::chrono::microseconds cost,
-             std::shared_ptr<remote::LeaseHold> hold) {
+             const signing::Provenance& origin, std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold,
+             const std::vector<std::string>& warnings) {
   if (access.store->local().read_only()) return;
   std::vector<cache::Store::Put> puts;
+  const std::string packed = pack_warnings(warnings);
   for (const Digest& key : keys) {
     if (!puts.empty() && puts.front().key == key) continue;
     puts.push_back({key, {{kPackagePart, package}, {signing::kSourcePart, as_bytes(sources)}}, origin, cost});
+    if (!packed.empty()) puts.back().parts.push_back({kWarningsPart, as_bytes(packed)});
     access.used(key);
   }
   if (auto put = access.store->put_all(puts, std::move(hold)); !put) access.warn(put.error().message);
@@ -84,6 +89,7 @@ Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work) 
       if (auto found = find_entry(access, normal, work.question))
         return took(found_as(access, work, std::move(*found), false));
   }
+  if (store && work.explain) work.explain();
   if (access.offline)
     return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)", work.name,
                 store ? store->local().folder().string() : "(none)");
@@ -92,12 +98,19 @@ Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work) 
   if (store && !store->local().read_only()) {
     // One of this machine first, then of those one of all machines.
     const auto ready = [&] { return store->local().indexed(normal); };
-    auto acquired = cache::Flight::acquire(store->local().folder(), normal, access.wait_for_others, ready);
+    const auto waits = [&] {
+      access.warn(fmt::format("{}: another process compiles it; it is waited for, {} s at most", work.name,
+                              access.wait_for_others.count() / 1000));
+    };
+    auto acquired = cache::Flight::acquire(store->local().folder(), normal, access.wait_for_others, ready, waits);
     if (acquired) flight = std::move(*acquired);
+    if (flight && !flight->held() && !ready())
+      access.warn(fmt::format("{}: the process that compiles it does not go on; it is compiled here too", work.name));
     if (!flight || flight->held()) leased = store->lease(normal, access.wait_for_others);
     if (leased.waited || (flight && flight->waited()))
-      if (auto found = find_entry(access, normal, work.question, leased.waited))
-        return took(found_as(access, work, std::move(*found), true));
+      for (const Digest& key : {normal, work.raw})
+        if (auto found = find_entry(access, key, work.question, leased.waited))
+          return took(found_as(access, work, std::move(*found), true));
   }
   SMELT_TRY(Built built, work.build());
   CompileResult made(built.origin);
@@ -105,8 +118,11 @@ Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work) 
   made.warnings = std::move(built.warnings);
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
+  // Warnings are of this text: with a line more in front they would be of other places.
   const Digest keys[] = {normal, work.raw};
-  if (store) publish(access, keys, built.package, work.sources, built.origin, made.took, std::move(leased.hold));
+  if (store)
+    publish(access, std::span(keys).subspan(made.warnings.empty() ? 0 : 1), built.package, work.sources, built.origin,
+            made.took, std::move(leased.hold), made.warnings);
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;

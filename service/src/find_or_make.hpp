@@ -22,7 +22,8 @@ struct Work {
   Digest raw;           ///< the key of its bytes
   /// The key of its code, whatever comments, names and order it is written with; the same where that is not known.
   std::function<Result<Digest>()> normalised;
-  remote::Question question;  ///< of both
+  remote::Question question;      ///< of both
+  std::function<void()> explain;  ///< called on a miss of both; may be empty
   std::function<Result<Built>()> build;
 };
 
@@ -40,10 +41,10 @@ std::optional<CompileResult> find_entry(const StoreAccess& access, const Digest&
                                         bool fresh = false);
 
 /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once. `sources`
-/// as in Work.
+/// as in Work; `warnings` are the compiler's, and of this text.
 void publish(const StoreAccess& access, std::span<const Digest> keys, ByteView package, std::string_view sources,
              const signing::Provenance& origin, std::chrono::microseconds cost,
-             std::shared_ptr<remote::LeaseHold> hold = {});
+             std::shared_ptr<remote::LeaseHold> hold = {}, const std::vector<std::string>& warnings = {});
 
 Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work);
 

@@ -12,13 +12,23 @@
 namespace smelt::service {
 namespace {
 
+void set_level(spdlog::logger& logger, const char* word) {
+  const auto level = spdlog::level::from_str(word);
+  // Of a word that is none spdlog makes "off".
+  if (level != spdlog::level::off || std::string_view(word) == "off")
+    logger.set_level(level);
+  else if (*word != 0)
+    logger.warn("SMELT_LOG: '{}' is no level; known are trace, debug, info, warn, error, critical, off",
+                printable(word));
+}
+
 spdlog::logger& logger() {
   // Threads may log while statics go.
   static auto* const made = [] {
     auto* const fresh = new spdlog::logger("smelt", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
     fresh->set_pattern("%n: %^%l%$: %v");
     fresh->set_level(spdlog::level::warn);
-    if (const char* wanted = std::getenv("SMELT_LOG")) fresh->set_level(spdlog::level::from_str(wanted));
+    if (const char* wanted = std::getenv("SMELT_LOG")) set_level(*fresh, wanted);
     return fresh;
   }();
   return *made;

@@ -3,9 +3,11 @@
 
 #include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/limits.hpp"
 #include "smelt/aot/object.hpp"
 #include "smelt/aot/within_limits.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/platform.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/remote/tiered_store.hpp"
@@ -16,6 +18,7 @@
 #include "asked.hpp"
 #include "build_package.hpp"
 #include "compile_child.hpp"
+#include "explain_miss.hpp"
 #include "find_or_make.hpp"
 #include "library_file.hpp"
 #include "recompile.hpp"
@@ -25,6 +28,9 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+
+/// Of a program that opens its compiler (aot/opened); in every other it is null.
+extern "C" [[gnu::weak]] bool smelt_compiler_is_open() noexcept;
 
 namespace smelt::service {
 namespace {
@@ -65,9 +71,22 @@ std::chrono::microseconds since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
 }
 
-/// All that is asked of remotes until it goes is one compile's.
+/// All that is asked of remotes until it goes is one compile's, and has its limits.
 std::unique_ptr<remote::BudgetScope> one_compile(remote::TieredStore* store) {
-  return store ? std::make_unique<remote::BudgetScope>(store->remotes().allowance()) : nullptr;
+  if (!store) return nullptr;
+  remote::Allowance allowance = store->remotes().allowance();
+  // A program that has not opened its compiler has set no limits, and opening it would cost more than a hit does.
+  if (smelt_compiler_is_open != nullptr && !smelt_compiler_is_open())
+    return std::make_unique<remote::BudgetScope>(allowance);
+  const aot::Limits* const limits = aot::current_limits();
+  if (limits == nullptr) return std::make_unique<remote::BudgetScope>(allowance);
+  if (const auto left = aot::time_left()) allowance.waiting = std::min(allowance.waiting, *left);
+  if (const uint64_t most = limits->memory_bytes; most != 0) {
+    const uint64_t held = platform::memory_use().resident;
+    for (uint64_t* const bytes : {&allowance.record_bytes, &allowance.part_bytes})
+      *bytes = std::min(*bytes, most - std::min(most, held));
+  }
+  return std::make_unique<remote::BudgetScope>(allowance, aot::within_limits);
 }
 
 }  // namespace
@@ -94,10 +113,11 @@ struct Session::State {
     std::lock_guard lock(mutex);
     if (store_tried && store_error && store) return tl::unexpected(*store_error);
     if (store_tried || !options.use_store) return tiers.get();
+    SMELT_TRY(const uint64_t budget, options.max_store_bytes ? *options.max_store_bytes : cache::default_max_bytes());
     store_tried = true;
     const std::filesystem::path folder = options.store.empty() ? default_store_folder() : options.store;
     cache::StoreOptions wanted;
-    wanted.max_bytes = options.max_store_bytes;
+    wanted.max_bytes = budget;
     wanted.read_only = options.read_only;
     wanted.warn = [this](std::string_view text) { warn(text); };
     auto opened = cache::Store::open(folder, wanted);
@@ -337,6 +357,12 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
     if (wants_child(mode, request)) return work.raw;
     return aot::normalised_fingerprint(request.sources, request.options, more);
   };
+  if (store && explains_misses() && !store->local().read_only())
+    work.explain = [&] {
+      explain_miss(store->local().folder(), work.sources,
+                   aot::fingerprint_fields(request.sources, request.options, more),
+                   [&](std::string_view text) { state_->warn(text); });
+    };
   work.build = [&]() -> Result<Built> {
     SMELT_TRY(Built built, state_->build(request, progress, state_->kernel_store(store)));
     SMELT_TRY_VOID(aot::within_limits());
@@ -486,8 +512,9 @@ Result<Bytes> Session::export_package(std::span<const std::string> names) {
 }
 
 Result<Imported> Session::import_package(ByteView bytes, bool move_tags) {
+  SMELT_TRY(const Importable libraries, read_import(bytes));
   SMELT_TRY(const auto to, store());
-  return service::import_package(*to, bytes, move_tags);
+  return import_libraries(*to, libraries, move_tags);
 }
 
 }  // namespace smelt::service

@@ -18,9 +18,9 @@ std::string_view environment(const char* name) {
 }
 
 std::filesystem::path users_file() {
-  if (const auto folder = environment("XDG_CONFIG_HOME"); !folder.empty())
+  if (const auto folder = environment("XDG_CONFIG_HOME"); folder.starts_with('/'))
     return std::filesystem::path(folder) / "smelt" / "trusted-keys";
-  if (const auto home = environment("HOME"); !home.empty())
+  if (const auto home = environment("HOME"); home.starts_with('/'))
     return std::filesystem::path(home) / ".config" / "smelt" / "trusted-keys";
   return {};
 }

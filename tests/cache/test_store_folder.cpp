@@ -216,6 +216,43 @@ TEST_CASE("a store of some, deleted again and again while others write: every ac
   CHECK(store->verify()->damage.empty());
 }
 
+TEST_CASE("a trim removes what others left: half-made files, databases that were set aside, packs of nobody") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  auto store = open(where);
+  for (uint64_t id = 0; id < 20; ++id) REQUIRE(put(*store, id));
+  for (const char* name : {"index.12345", "secret.7", "store.db.damaged-1", "store.db.damaged-1-wal"})
+    write(where / name, std::string(100000, 'x'));
+  write(where / "packs/000000.pack", "x");
+  write(where / "metal-headers/kept", "x");
+  REQUIRE(store->trim(1 << 30));
+  for (const char* name :
+       {"index.12345", "secret.7", "store.db.damaged-1", "store.db.damaged-1-wal", "packs/000000.pack"})
+    CHECK_FALSE(std::filesystem::exists(where / name));
+  CHECK(std::filesystem::exists(where / "metal-headers/kept"));
+  for (uint64_t id = 0; id < 20; ++id) CHECK(check(*store, id) == 1);
+}
+
+TEST_CASE("the tables of many small entries count in the budget") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  StoreOptions options;
+  options.max_bytes = 12 << 20;
+  auto store = open(where, options);
+  for (uint64_t first = 0; first < 40000; first += 500) {
+    std::vector<Store::Put> puts;
+    for (uint64_t id = first; id < first + 500; ++id)
+      puts.push_back({key_of(id), {{"k", as_bytes("small")}}, signing::Provenance::made_here()});
+    REQUIRE(store->put_all(puts));
+  }
+  uint64_t on_disk = 0;
+  for (const auto& [file, bytes] : snapshot(where))
+    if (!file.ends_with("-wal") && !file.ends_with("reserve") && !file.ends_with("index")) on_disk += bytes.size();
+  CHECK(on_disk < options.max_bytes * 11 / 10 + (2 << 20));
+  CHECK(store->find(key_of(39999)).value().has_value());
+  CHECK(store->counters().evicted > 1000);
+}
+
 TEST_CASE("a full disk: puts fail, finds go on, and a trim makes room") {
   TemporaryFolder folder;
   const auto disk = folder / "disk";

@@ -38,8 +38,9 @@ void make_old(const std::filesystem::path& where) {
 
 /// As if the machine had been started anew an hour later than it was: the index is of another boot.
 void fake_boot(const std::filesystem::path& where) {
-  constexpr uint64_t kBootTime = 24;  // in the index' header
+  constexpr uint64_t kBootTime = 24, kBootId = 52;  // in the index' header
   const Bytes index = test::must_read(where / "index");
+  overwrite(where / "index", kBootId, Bytes(4));
   Bytes moved(8);
   store_le(moved.data(), load_le<uint64_t>(index.data() + kBootTime) - 3600);
   overwrite(where / "index", kBootTime, moved);
@@ -176,6 +177,30 @@ TEST_CASE("each entry has the number of its finds, through moves, replacements a
   CHECK(hits(*store, 7) == 4);
   for (int i = 0; i < 2; ++i) CHECK(check(*store, 7) == 1);
   CHECK(hits(*store, 7) == 6);
+}
+
+TEST_CASE("an index that has to grow keeps what it has, hours and hits too") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  auto store = open(where);
+  const auto fill = [&](uint64_t first, uint64_t count) {
+    std::vector<Store::Put> puts;
+    for (uint64_t id = first; id < first + count; ++id)
+      puts.push_back({key_of(id), {{"k", as_bytes("small")}}, signing::Provenance::made_here()});
+    REQUIRE(store->put_all(puts));
+  };
+  fill(0, 2000);
+  for (int i = 0; i < 3; ++i) CHECK(store->find(key_of(5)).value().has_value());
+  const auto before = std::filesystem::file_size(where / "index");
+  auto other = open(where);
+  for (uint64_t first = 2000; first < 30000; first += 500) fill(first, 500);
+  CHECK(std::filesystem::file_size(where / "index") > before * 4);
+  for (uint64_t id = 0; id < 30000; ++id)
+    if (!other->indexed(key_of(id))) FAIL(id);
+  CHECK_FALSE(other->indexed(key_of(30000)));
+  const auto entries = store->list().value();
+  for (const EntryInfo& entry : entries)
+    if (entry.key == key_of(5)) CHECK(entry.hits == 3);
 }
 
 TEST_CASE("hits of processes that ended are in the database") {

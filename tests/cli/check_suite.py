@@ -88,7 +88,7 @@ ONE_TYPE = [
     ("wait_of_some_groups", "race", f"if ((g & 1) != 0) {WAIT}", WAIT,
      f"{TILE} m[t] = a[i]; @ b[i] = m[63 - t];"),
     # ---- barriers ----
-    ("wait_of_half", "barrier", f"if (t < 32) {WAIT}", f"if (g < 2) {WAIT}", "b[i] = a[i]; @"),
+    ("wait_of_a_part", "barrier", f"if (t < 32) {WAIT}", f"if (g < 2) {WAIT}", "b[i] = a[i]; @"),
     ("leaves_before", "barrier", "if (t >= 48) return;", "if (g >= 3) return;", f"@ b[i] = a[i]; {WAIT}"),
     ("rounds_differ", "barrier", "t % 3 + 1", "g + 1", f"for (uint k = 0; k < @; ++k) {{ {WAIT} b[i] = k; }}"),
     ("two_ways", "barrier", "t & 1", "g & 1",
@@ -98,7 +98,7 @@ ONE_TYPE = [
     ("switch_of_ways", "barrier", "t / 16", "g",
      f"switch (@) {{ case 0: b[i] = 1; break; case 1:\n {WAIT}\n b[i] = 2; break; default: b[i] = 3; }}"),
     ("or_else", "barrier", "t == 0 || a[i] == 7", "g == 0 || a[g] == 7", f"if (@) {WAIT} b[i] = 1;"),
-    ("simd_wait_of_half", "barrier", "lane < 16", "w == 0", f"if (@) {SIMD_WAIT} b[i] = a[i];"),
+    ("simd_wait_of_a_part", "barrier", "lane < 16", "w == 0", f"if (@) {SIMD_WAIT} b[i] = a[i];"),
     ("lane_leaves", "barrier", "if (lane == 31) return;", "if (w == 1) return;", f"@ b[i] = a[i]; {SIMD_WAIT}"),
     ("simd_rounds", "barrier", "lane / 8 + 1", "w + 1", f"for (uint k = 0; k < @; ++k) {{ {SIMD_WAIT} b[i] = k; }}"),
     # ---- lanes ----

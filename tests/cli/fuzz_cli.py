@@ -381,8 +381,10 @@ def run_in(world, words, environment, stdin):
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
     left = world.files() - before if process.returncode != 0 and not waited else set()
-    if "SMELT_STORE" in environment:  # a store is made where it is asked for, whatever comes of the command
-        own = ("CACHEDIR.TAG", "store", "index", "locks", "reserve")
+    # A store is made where it is asked for, whatever comes of the command, if that may write to it in the end.
+    only_looks = words[:1] == ["store"] and bool({"import", "put", "show", "get", "tag", "export", "push"} & set(words[1:2]))
+    if "SMELT_STORE" in environment and not only_looks:
+        own = ("CACHEDIR.TAG", "store", "index", "locks", "reserve", "secret", "metal-headers")
         left = {name for name in left if not any(part in name for part in own)}
     seen = world.seen_beside()
     touched = seen != world.before and environment.get("SMELT_STORE") != ""  # the default store, in HOME, is asked for

@@ -42,15 +42,15 @@ class CliTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr.decode()), (0, ""), arguments)
         return result.stdout
 
-    def fail_with(self, code, *arguments, stdin=b""):
+    def fail_with(self, code, *arguments, stdin=b"", environment=None):
         """That exit code and an empty stdout; returns stderr as text."""
-        result = smelt(*arguments, stdin=stdin)
+        result = smelt(*arguments, stdin=stdin, environment=environment)
         self.assertEqual((result.returncode, result.stdout), (code, b""), result.stderr.decode())
         return result.stderr.decode()
 
     def shared(self, below):
-        """A folder of ../shared, or the test is skipped."""
-        path = SHARED / below
+        """A folder of tests or ../shared, or the test is skipped."""
+        path = next((folder / below for folder in (SOURCE / "tests", SHARED) if (folder / below).exists()), SHARED / below)
         if not path.exists():
             self.skipTest(f"../shared/{below} is absent")
         return path

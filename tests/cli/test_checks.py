@@ -2,9 +2,11 @@
 """--checked=memory,races,init,sync from outside: a suite of kernels in pairs, what a report says, orders, suppressions."""
 
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -257,6 +259,143 @@ kernel void fill(device uint* out [[buffer(0)]], constant ulong* count [[buffer(
                 self.assertIn("reads 8 bytes at offset 8", result.stderr.decode())
 
 
+class SeveralVariablesTest(CheckTest):
+    """All threadgroup memory is watched, wherever a variable lies, and told of by its name."""
+
+    MEAN = """kernel void mean_%s(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                 threadgroup float* more [[threadgroup(0)]], uint t [[thread_position_in_threadgroup]]) {
+  %s
+  float s = simd_sum(in[t]);
+  if (t %% 32 == 0) part[t / 32] = s;
+  more[t] = s;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (t == 0) { float m = more[9]; for (int i = 0; i < 8; ++i) m += part[i]; mean = m / 256; }
+  out[t] = in[t] - mean;
+}
+"""
+    LAST = """kernel void last(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                 uint t [[thread_position_in_threadgroup]]) {
+  threadgroup uint other[8];
+  threadgroup uint last;
+  if (t < 8) other[t] = t;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (t == 255) last = other[0];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (t == 0) out[0] = last;
+}
+kernel void element(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    uint t [[thread_position_in_threadgroup]]) {
+  threadgroup uint last[4];
+  if (t == 0) last[0] = in[t];
+  if (t == 31) out[0] = last[0];
+}
+kernel void outside(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    uint t [[thread_position_in_threadgroup]]) {
+  threadgroup uint other[8]; threadgroup uint last[4];
+  if (t < 9) other[in[0] + t] = t;
+  if (t < 4) last[t] = in[t];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (t == 0) out[0] = last[0] + other[1];
+}
+kernel void either(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                   uint t [[thread_position_in_threadgroup]]) {
+  threadgroup uint one[3]; threadgroup uint two[5];
+  threadgroup uint* p = in[0] == 0 ? two : one;
+  p[t % 3] = t;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  one[0] = 1;
+  if (t == 0) out[0] = p[5 + in[0]] + one[t];
+}
+"""
+    HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
+
+    def test_variables_of_every_size_and_order(self):
+        variables = ["threadgroup float part[%d];", "threadgroup float mean;", "threadgroup half odd[3]; odd[t % 3] = t;",
+                     "threadgroup char3 three; three = char3(t);"]  # fmt: skip
+        text, names = self.HEAD, []
+        for number, (size, order) in enumerate(itertools.product((8, 16, 9), itertools.permutations(variables))):
+            text += self.MEAN % (number, " ".join(order).replace("%d", str(size)))
+            names.append(f"mean_{number}")
+        package = self.package(text, "--checked=memory,races")
+        for name in names[::9]:
+            found = self.findings(package, name, "--threads", 256, "--group", 256, "--threadgroup-memory", "0=1024",
+                                  "f32[256]", "f32[256]", checked="--checked=memory,races")  # fmt: skip
+            races = {one["memory"] for one in found if one["kind"] == "race"}
+            self.assertIn("threadgroup variable 'mean'", races, name)
+            self.assertLessEqual(races, {f"threadgroup variable '{one}'" for one in ("mean", "odd", "three")}, name)
+
+    def test_unwritten_behind_another_variable(self):
+        package = self.package(self.HEAD + self.LAST)
+        found = self.findings(package, "last", "--threads", 32, "--group", 32, "u32[32]", "u32[1]")
+        self.assertEqual([one["kind"] for one in found], ["unwritten"])
+
+    def test_names(self):
+        package = self.package(self.HEAD + self.LAST)
+        launch = ("--threads", 32, "--group", 32, "u32[32]", "u32[1]")
+        found = self.findings(package, "element", *launch)
+        self.assertEqual([(one["kind"], one["memory"]) for one in found], [("race", "threadgroup variable 'last'")])
+        found = self.findings(package, "outside", *launch)
+        self.assertEqual(found[0]["memory"], "threadgroup variable 'other'")
+        self.assertIn("writes 4 bytes at offset 32 of threadgroup variable 'other', which has 32 bytes", found[0]["first"]["does"])
+        # Which variable a pointer leads to is known when it runs.
+        found = self.findings(package, "either", *launch)
+        self.assertEqual(found[0]["kind"], "bounds")
+        self.assertIn("reads 4 bytes at offset 20 of threadgroup variable 'two', which has 20 bytes", found[0]["first"]["does"])
+        self.assertIn("threadgroup variable 'two'", {one["memory"] for one in found if one["kind"] == "race"})
+
+
+class OtherLanesTest(CheckTest):
+    """What nobody has written stays so on its way through other lanes, whatever its type."""
+
+    TEXT = """#include <metal_stdlib>
+using namespace metal;
+kernel void sum_T(device const T* in [[buffer(0)]], device T* out [[buffer(1)]], uint t [[thread_position_in_threadgroup]]) {
+  threadgroup T part[8];
+  if (t < 2) part[t] = in[t];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  T x = t < 8 ? part[t] : T(0);
+  x = simd_sum(x);
+  if (t == 0) out[0] = x;
+}
+kernel void move_T(device const T* in [[buffer(0)]], device T* out [[buffer(1)]], uint t [[thread_position_in_threadgroup]]) {
+  threadgroup T part[32];
+  if (t < 16) part[t] = in[t];
+  T x = simd_shuffle_xor(part[t], ushort(16));
+  T y = simd_prefix_inclusive_sum(part[t]);
+  if (t >= 16) out[0] = x; else out[1] = y;
+}
+kernel void moved_T(device const T* in [[buffer(0)]], device T* out [[buffer(1)]], uint t [[thread_position_in_threadgroup]]) {
+  threadgroup T part[32];
+  if (t < 16) part[t] = in[t];
+  T x = simd_shuffle_xor(part[t], ushort(16));
+  if (t < 16) out[0] = x;
+}
+kernel void counted_T(device const T* in [[buffer(0)]], device T* out [[buffer(1)]], uint t [[thread_position_in_threadgroup]]) {
+  threadgroup T part[32];
+  if (t < 16) part[t] = in[t];
+  T x = simd_prefix_inclusive_sum(part[t]);
+  if (t < 17) out[0] = x;
+}
+"""
+
+    def test_every_type(self):
+        types = ("float", "half", "uint", "short", "char")
+        package = self.package("".join(re.sub(r"\bT\b|(?<=_)T\b", kind, self.TEXT) for kind in types), "--checked=init")
+        for kind in types:
+            number = {"float": "f32", "half": "f16", "uint": "u32", "short": "i16", "char": "i8"}[kind]
+            for name, wanted in (("sum", ["unwritten"]), ("move", []), ("moved", ["unwritten"]), ("counted", ["unwritten"])):
+                found = self.findings(package, f"{name}_{kind}", "--threads", 32, "--group", 32, f"{number}[32]",
+                                      f"{number}[2]", checked="--checked=init")  # fmt: skip
+                self.assertEqual([one["kind"] for one in found], wanted, f"{name}_{kind}")
+
+    def test_the_fourth_place_of_three(self):
+        package = self.package("""#include <metal_stdlib>
+using namespace metal;
+kernel void k(device const packed_uchar3* a, device char3* o, uint i [[thread_position_in_grid]]) { o[i] = char3(uchar3(a[i])); }
+""", "--checked=init")  # fmt: skip
+        self.assertEqual(self.findings(package, "k", "--threads", 4, "u8[12]", "i8[16]", checked="--checked=init"), [])
+
+
 class OrderTest(CheckTest):
     LUCK = """#include <metal_stdlib>
 using namespace metal;
@@ -272,7 +411,7 @@ kernel void own(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid
         self.assertIn("depends on the order", result.stderr.decode())
         result = smelt("run", package, "own", *launch, environment=self.environment)
         self.assertEqual(result.returncode, 0, result.stderr.decode())
-        self.assertIn("8 orders, the same result", result.stderr.decode())
+        self.assertIn("8 orders gave the same result", result.stderr.decode())
 
     def test_a_word_that_is_none(self):
         result = smelt(

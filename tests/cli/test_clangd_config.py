@@ -162,12 +162,39 @@ class ClangdConfigTest(CliTest):
         self.assertIn("-DNEW=1", config.read_text())
         self.assertEqual((self.folder / ".smelt/.gitignore").read_text(), "*\n")
         config.write_text("Index:\n  Background: Skip\n")
-        self.assertIn("is not smelt's and stays as it is", self.fail_with(1, "clangd-config", self.folder))
+        self.assertIn("smelt did not make this file and does not change it", self.fail_with(1, "clangd-config", self.folder))
         self.assertEqual(config.read_text(), "Index:\n  Background: Skip\n")
         printed = self.succeed("clangd-config", self.folder, "--print").decode()
         self.assertEqual(printed, first.split("\n", 1)[1])
         self.assertIn("absent", self.fail_with(1, "clangd-config", self.folder / "absent"))
         self.assertIn("macos99", smelt("clangd-config", self.folder, "--target", "macos99").stderr.decode())
+
+    def test_links_in_a_strangers_project(self):
+        """Nothing is written through a link, and a file that is one is replaced, not what it leads to."""
+        for place in (".smelt", ".smelt/include"):
+            project, elsewhere = self.folder / f"project{len(place)}", self.folder / f"elsewhere{len(place)}"
+            elsewhere.mkdir()
+            (project / place).parent.mkdir(parents=True)
+            (project / place).symlink_to(elsewhere)
+            self.assertIn("is a link", self.fail_with(1, "clangd-config", project))
+            self.assertEqual(list(elsewhere.iterdir()), [])
+            self.assertFalse((project / ".clangd").exists())
+        mine = self.folder / "mine"
+        mine.write_text("mine")
+        project = self.folder / "files"
+        (project / ".smelt/include").mkdir(parents=True)
+        for place in (".smelt/.gitignore", ".smelt/include/metal_stdlib"):
+            (project / place).symlink_to(mine)
+        self.succeed("clangd-config", project)
+        self.assertEqual(mine.read_text(), "mine")
+
+    def test_words_stay_words(self):
+        """A macro or a folder with the signs of YAML in its name is one flag."""
+        definition = 'A="x\\n- y: [\'"\nCompileFlags:\n  Compiler: /bin/evil'
+        text = self.succeed("clangd-config", self.folder, "--print", "-D", definition).decode()
+        self.assertEqual([line for line in text.splitlines() if line.strip().startswith("Compiler:")], ["  Compiler: clang++"])
+        (flags,) = [line.split(":", 1)[1] for line in text.splitlines() if line.startswith("  Add:")]
+        self.assertIn("-D" + definition, json.loads(flags))
 
 
 if __name__ == "__main__":

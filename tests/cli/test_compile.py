@@ -75,6 +75,26 @@ class CompileTest(CliTest):
         self.succeed("compile", out, "-o", self.folder / "t.metallib", "--depfile", rule)
         self.assertEqual(rule.read_text(), f"{self.folder / 't.metallib'}: {out}\n")
 
+    def test_a_line_end_in_a_name_makes_no_second_rule(self):
+        """make has no way to write such a name, and would read what follows as a rule of its own."""
+        rule = self.folder / "k.d"
+        for name in ("a\nall: evil", "a\rb"):
+            source = self.folder / f"{name}.metal"
+            source.write_text("kernel void a(device float* x) { x[0] = 1; }\n")
+            said = self.fail_with(2, "compile", source, "-o", self.folder / "k.metallib", "--depfile", rule)
+            self.assertIn("a name with a line end cannot stand in a file of dependencies", said)
+            self.assertFalse(rule.exists())
+
+    def test_messages_name_what_is_there(self):
+        cuda = self.folder / "cuda.metal"
+        cuda.write_text("__global__ void k(device float* x) { x[0] = 1; }\n")
+        said = self.fail_with(1, "compile", cuda, "-o", self.folder / "out.smelt")
+        self.assertIn("unknown type name '__global__'", said)
+        empty = self.folder / "empty.ll"
+        empty.write_text("")
+        said = self.fail_with(1, "compile", empty, "-o", self.folder / "out.smelt")
+        self.assertIn("an empty file where Metal source, a Metal library or LLVM IR is wanted", said)
+
     def test_the_folder_one_stands_in_shapes_no_bytes(self):
         libraries = []
         for name in ("here", "there/below"):

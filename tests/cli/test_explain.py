@@ -150,8 +150,8 @@ class Explain(Pages):
         page = self.explain(self.write("k.metal", KERNELS))
         root = pages.rendered(page)
         entries = list(root.find("details", class_="entry"))
-        self.assertEqual(["open" in e.attributes for e in entries], [False, False])
-        self.assertEqual([list(e.find("table")) for e in entries], [[], []], "drawn before it was opened")
+        self.assertEqual(["open" in e.attributes for e in entries], [True, False])
+        self.assertEqual([bool(list(e.find("table"))) for e in entries], [True, False], "drawn before it was opened")
         self.assertEqual(next(root.find(id="shown")).text, "2 entries")
         root = pages.rendered(page, q="tripl")
         self.assertEqual(["hidden" in e.attributes for e in root.find("details", class_="entry")], [True, False])
@@ -171,6 +171,16 @@ class Explain(Pages):
         self.assertTrue(list(entry.find("section", class_="pane")))
         (function,) = pages.data_of(page.read_text())[0]["functions"]
         self.assertEqual([one.text for one in root.find("text", class_="bytes")], [str(function["air_bytes"]), str(function["cpu_bytes"])])
+
+    def test_the_page_opens_on_source_air_and_cpu_code(self):
+        root = pages.rendered(self.explain(self.write("k.metal", KERNELS), "--cpu", "x86-64-v3"))
+        order = [one for one in root.all() if one.tag in ("dl", "svg") or one.has("panes")]
+        self.assertEqual([one.attributes.get("class") or one.tag for one in order], ["dl", "panes", "svg"])
+        titles = [next(pane.find("h3")).text for pane in order[1].find("section", class_="pane")]
+        self.assertRegex(titles[0], r"k\.metal, lines \d+ to \d+$")
+        self.assertEqual(titles[1:], ["AIR", "CPU code, x86-64-v3"])
+        terms = {one.text for one in order[0].find("dt")}
+        self.assertLessEqual({"source", "AIR", "CPU code", "finding"}, terms)
 
     def test_lines_of_one_colour(self):
         page = self.explain(self.write("k.metal", KERNELS), "--cpu", "x86-64-v3")

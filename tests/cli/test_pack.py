@@ -33,6 +33,10 @@ class PackTest(CliTest):
         report = json.loads(self.succeed("inspect", model, "--json"))
         self.assertEqual(report["kind"], "package")
         self.assertEqual({f["name"] for f in report["functions"]}, {"alpha", "beta"})
+        text = self.succeed("inspect", model).decode()
+        for name in ("alpha", "beta"):
+            self.assertIn(f"\nslice macos14 of library {name}: ", text)
+        self.assertIn("\nslice macos14: ", self.succeed("inspect", first).decode())
         x, out = npy.write(self.folder / "x.npy", [1.0, 2.0]), self.folder / "o.npy"
         for name in ("alpha", "beta"):
             self.succeed("run", model, name, "--threads", 2, x, f"{x}={out}", "f32:3", "i32:2")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt remote, key, sign, verify --trusted, store push and pull, from outside."""
 
+import hashlib
 import json
 import os
+import subprocess
 import unittest
 
-from smelt_cli import SOURCE, CliTest, smelt
+from smelt_cli import SANITIZED, SMELT, SOURCE, CliTest, smelt
 
 SAXPY = SOURCE / "examples/saxpy.ll"
 
@@ -52,6 +54,41 @@ class RemoteTest(CliTest):
         self.assertEqual(found, compiled)
         facts = json.loads(self.succeed("store", "stat", "--json"))["remotes"]
         self.assertEqual([(row["hits"], row["errors"]) for row in facts], [(1, 0)])
+
+    def bomb(self, parts):
+        """In the place of the mirror's entry: 8 KB that unpack to 250 MiB of zeros, for each of its parts."""
+        blocks = 2000  # of 128 KiB, each a byte that is repeated (RFC 8878)
+        size = blocks << 17
+        rows = b"".join(((1 << 17) << 3 | 1 << 1 | (i == blocks - 1)).to_bytes(3, "little") + b"\0" for i in range(blocks))
+        blob = b"\x28\xb5\x2f\xfd\x80\x50" + size.to_bytes(4, "little") + rows
+        digest = hashlib.sha256(blob).hexdigest()
+        zeros = hashlib.sha256()
+        for _ in range(blocks):
+            zeros.update(bytes(1 << 17))
+        (self.mirror / "cas" / digest).write_bytes(blob)
+        for record in (self.mirror / "ac").iterdir():
+            text = f"smelt-entry 1\nkey {record.name}\nmade-from\ncost 1\n"
+            for name in parts:
+                text += f"part {size} {zeros.hexdigest()} {name}\nblob zstd {len(blob)} {digest}\n"
+            record.write_text(text + f"sum {hashlib.sha256(text.encode()).hexdigest()}\n")
+
+    @unittest.skipIf(SANITIZED, "a sanitizer holds more memory than the program")
+    def test_a_bomb_keeps_to_the_limits(self):
+        self.machine("a")
+        compiled, _ = self.compile()
+        self.bomb(["a", "b"])
+        most = []
+        for name, more in (("b", ()), ("c", ("--max-memory", "350MiB", "--timeout", "60"))):
+            self.machine(name, SMELT_TRUST="any", SMELT_REMOTE_WAIT="60s")
+            out = self.folder / "out.smelt"
+            process = subprocess.Popen([SMELT, "compile", SAXPY, "-o", out, *more], stderr=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(out.read_bytes(), compiled)
+            most.append(used.ru_maxrss << 10)
+        self.assertGreater(most[0], 450 << 20, "the bomb does not go off")
+        self.assertLess(most[1], 400 << 20)
 
     def test_what_nobody_signed_is_made_here_and_said(self):
         self.machine("a")

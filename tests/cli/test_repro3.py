@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""../shared/data/repro3: small inputs that once went wrong. Each compiles, or is one error that names what is missing; those with
+"""tests/data/repro3: small inputs that once went wrong. Each compiles, or is one error that names what is missing; those with
 numbers print what they want."""
 
 import os

@@ -98,16 +98,39 @@ class RunTest(CliTest):
         for memory in ("40=4", "4=x", "1,2"):
             said = self.fail_with(2, *run, "--threadgroup-memory", memory, *good)
             self.assertIn(f"'{memory}': want BYTES or INDEX=BYTES", said)
+        self.assertIn("argument '2': a number needs its type: f32:2 or i32:2", self.fail_with(2, *run, *good[:2], "2", "i32:4"))
+        for wrong in ("f33[4]", "f33:4"):
+            self.assertIn(f"argument '{wrong}': type 'f33' is not known; want one of f16", self.fail_with(1, *run, wrong, *good[1:]))
         self.assertIn("argument 'i32:1.5'", self.fail_with(2, *run, *good[:3], "i32:1.5"))
 
-    def test_a_type_that_the_kernel_does_not_expect_is_a_warning(self):
+    def test_a_type_that_the_kernel_does_not_expect(self):
         package = self.folder / "metal.smelt"
         self.succeed("compile", SOURCE / "examples" / "saxpy.metal", "-o", package)
         run = ("run", package, "saxpy", "--threads", 4)
         self.assertEqual(smelt(*run, "f32[4]", "f32[4]", "f32:2").stderr, b"")
-        said = smelt(*run, "i32[4]", "f32[4]", "f32:2", "u32:1").stderr.decode()
-        self.assertIn("argument 'i32[4]' is i32; 'saxpy' wants float in buffer 0 'x'", said)
-        self.assertIn("argument 'u32:1': 'saxpy' has no buffer 3", said)
+        for wrong in ("i32[4]", "u8[16]", "bool[16]", "i8[16]", "f16[8]", "u16[8]", "f64[4]"):
+            said = self.fail_with(1, *run, wrong, "f32[4]", "f32:2")
+            self.assertIn(f"argument '{wrong}' is {wrong[: wrong.index('[')]}; 'saxpy' wants float in buffer 0 'x'; pass elements of float32", said)
+        self.assertIn("wants float in buffer 2 'a'", self.fail_with(1, *run, "f32[4]", "f32[4]", "i32:2"))
+        self.assertIn("argument 'u32:1': 'saxpy' has no buffer 3", smelt(*run, "f32[4]", "f32[4]", "f32:2", "u32:1").stderr.decode())
+
+    def test_what_lies_otherwise_or_is_too_short(self):
+        source, package = self.folder / "layouts.metal", self.folder / "layouts.smelt"
+        source.write_text("""struct P { float a; float b; };
+kernel void vectors(device const float3* v, device float* out) { out[0] = v[0].x; }
+kernel void structure(constant P& p, device float* out) { out[0] = p.a + p.b; }
+kernel void numbers(constant uint2& p, device float* out) { out[0] = p.y; }
+""")
+        self.succeed("compile", source, "-o", package)
+        one = ("--threads", 1)
+        self.succeed("run", package, "vectors", *one, "f32[4,4]", "f32[1]")
+        for wrong in ("f32[4,3]", "f32[12]"):
+            said = self.fail_with(1, "run", package, "vectors", *one, wrong, "f32[1]")
+            self.assertIn("room of 4: pass an array whose last dimension is 4, or let the kernel take packed_float3", said)
+        self.succeed("run", package, "structure", *one, "f32[2]", "f32[1]")
+        self.assertIn("buffer 0 'p' has 4 bytes, and the kernel reads P of 8 bytes", self.fail_with(1, "run", package, "structure", *one, "u8[4]", "f32[1]"))
+        self.assertIn("int32 numbers for P", self.fail_with(1, "run", package, "structure", *one, "i32[2]", "f32[1]"))
+        self.assertIn("buffer 0 'p' has 4 bytes, and the kernel reads uint2 of 8 bytes", self.fail_with(1, "run", package, "numbers", *one, "u32:5", "f32[1]"))
 
     def test_checked_code_names_kernel_buffer_and_thread(self):
         x = npy.write(self.folder / "x.npy", [1.0] * 4)

@@ -48,7 +48,7 @@ class RunStageTest(CliTest):
             self.assertEqual(npy.read(out)[0], [2.0, 2.0, 0.0, 5.0])
         again = smelt("run", self.package, "f", "--threads", 4, "--orders", 2, "--repeat", 1, "--input", f"x={x}", "--output", f"color0={out}")
         self.assertEqual(again.returncode, 0)
-        self.assertIn(b"2 orders, the same result", again.stderr)
+        self.assertIn(b"2 orders gave the same result", again.stderr)
 
     def test_for_the_cpu_alone(self):
         self.succeed("compile", self.folder / "s.metal", "--cpu-only", "-o", self.package)

@@ -3,11 +3,12 @@
 
 import os
 import struct
+import subprocess
 import unittest
 import zlib
 
 import npy
-from smelt_cli import CliTest
+from smelt_cli import SANITIZED, SMELT, CliTest
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;
@@ -27,12 +28,12 @@ kernel void race(texture2d<uint, access::write> to [[texture(0)]], uint at [[thr
 """
 
 
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
 def write_png(path, width, height, colour, rows, bits=8, palette=None):
     """colour: 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGBA, as PNG numbers them. rows: bytes of each."""
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0))
     colours = chunk(b"PLTE", palette) if palette else b""
     pixels = chunk(b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows)))
@@ -95,7 +96,7 @@ class RunTexturesTest(CliTest):
 
     def test_an_order_that_shows(self):
         text = self.fail_with(2, "run", self.package, "race", "--threads", 64, "--group", 1, "--orders", 2, "--texture", "to=u32[1,1]")
-        self.assertIn("depends on the order in which groups run: texture 'to', element 0", text)
+        self.assertIn("depends on the order in which threadgroups run: texture 'to', element 0", text)
 
     def test_what_is_refused(self):
         run = ("run", self.package, "invert", "--threads", "1,1")
@@ -103,7 +104,7 @@ class RunTexturesTest(CliTest):
         for words, arguments in (
             ("has no texture 'form'; it has from, to", ("--texture", "form=u8[1,1]")),
             ("want NAME=ARG", ("--texture", "u8[1,1]")),
-            ("a number is no texture", ("--texture", "from=f32:1")),
+            ("a texture must be an array, not a number", ("--texture", "from=f32:1")),
             ("three channels", ("--texture", "from=u8[1,1,3]")),
             ("no pixel format has elements of f64", ("--texture", "from=f64[1,1]")),
             ("pixel format 'bc1' is not among", ("--texture", "from:bc1=u8[1,1]")),
@@ -114,7 +115,7 @@ class RunTexturesTest(CliTest):
             ("want u8 of height x width", ("--texture", f"from=f32[1,1]={self.folder}/o.png")),
         ):
             with self.subTest(words=words):
-                asked_wrongly = words.startswith(("has no", "want NAME", "a number", "'cubic'"))
+                asked_wrongly = words.startswith(("has no", "want NAME", "a texture must", "'cubic'"))
                 self.assertIn(words, self.fail_with(2 if asked_wrongly else 1, *run, *arguments, *to))
         broken = self.folder / "broken.png"
         for data in (b"", b"\x89PNG\r\n\x1a\n", write_png(self.folder / "whole.png", 2, 2, 0, [[1, 2], [3, 4]]).read_bytes()[:-30]):
@@ -122,6 +123,34 @@ class RunTexturesTest(CliTest):
             self.assertIn(f"{broken}", self.fail_with(1, *run, "--texture", f"from={broken}", *to))
         deep = write_png(self.folder / "deep.png", 1, 1, 0, [[1, 2]], bits=16)
         self.assertIn("16 bits a channel; want 8", self.fail_with(1, *run, "--texture", f"from={deep}", *to))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer has memory of its own")
+    def test_a_small_picture_that_unpacks_to_much(self):
+        """What a picture says of its size is looked at before it is unpacked, and texts beside it are not kept."""
+
+        def picture(width, height, colour, pixels, *more):
+            header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0))
+            path = self.folder / "bomb.png"
+            path.write_bytes(b"\x89PNG\r\n\x1a\n" + header + b"".join(more) + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
+            return path
+
+        def most_bytes(path, wanted):
+            command = [SMELT, "run", self.package, "invert", "--threads", "1", "--texture", f"from={path}", "--texture", "to=u8[1,1,4]"]
+            process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            said = process.stderr.read().decode()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            process.stderr.close()
+            self.assertIn(wanted, said)
+            return used.ru_maxrss << 10
+
+        few = zlib.compress(bytes(1 << 20), 9)
+        usual = most_bytes(picture(1, 1, 0, zlib.compress(b"\0\7")), "")
+        for size, words in (((100_000, 100_000), "more than 1073741824 bytes"), ((1 << 31, 1), ".png: "), ((1 << 20, 1 << 12), ".png: ")):
+            self.assertLess(most_bytes(picture(*size, 6, few), words), usual + (64 << 20), size)
+        bomb = zlib.compress(bytes(256 << 20), 9)
+        for kind, data in ((b"zTXt", b"k\0\0" + bomb), (b"iTXt", b"k\0\1\0\0\0" + bomb), (b"iCCP", b"k\0\0" + bomb)):
+            self.assertLess(most_bytes(picture(1, 1, 0, zlib.compress(b"\0\7"), chunk(kind, data)), ""), usual + (64 << 20), kind)
 
 
 if __name__ == "__main__":

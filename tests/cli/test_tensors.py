@@ -422,6 +422,29 @@ class TensorsTest(TensorTest):
         said = self.refused("""kernel void k(device uchar* a) { tensor<device metal::int4b_format, dextents<int, 2>, tensor_inline> t(
           (device metal::int4b_format*)a, dextents<int, 2>(2, 2)); }""")
         self.assertIn("4-bit elements of tensors", said)
+        for element, words in (("metal_fp4_e2m1_format", "fp8 and fp4 elements of tensors"), ("int2b_format", "2-bit elements of tensors")):
+            said = self.refused(f"""kernel void k(device uchar* a) {{ tensor<device {element}, dextents<int, 2>, tensor_inline> t(
+              (device {element}*)a, dextents<int, 2>(2, 2)); }}""")
+            self.assertIn(words, said)
+
+    def test_headers_of_metal_performance_primitives(self):
+        # Helion includes the one of products alone, behind __has_include.
+        for header in ("MPPTensorOpsMatMul2d.h", "MPPTensorOpsConvolution2d.h", "MetalPerformancePrimitives.h"):
+            text = f"""
+              #if !__has_include(<MetalPerformancePrimitives/{header}>)
+              #error "no header"
+              #endif
+              #include <MetalPerformancePrimitives/{header}>
+              using namespace mpp::tensor_ops;
+              kernel void k(device half* a) {{
+                constexpr auto d = matmul2d_descriptor(16, 16, 16); matmul2d<d, execution_simdgroup> product;
+                tensor<device half, dextents<int, 2>, tensor_inline> t(a, dextents<int, 2>(16, 16));
+                product.run(t, t, t); }}"""
+            path = self.folder / "m.metal"
+            path.write_text("#include <metal_stdlib>\nusing namespace metal;\n" + text)
+            self.succeed("compile", path, "--target", "macos26.2", "--no-cpu", "-o", self.folder / "k.metallib")
+        path.write_text("#include <MetalPerformancePrimitives/MPPTensorOpsUtility.h>\n")
+        self.assertNotIn("tensors need", self.fail_with(1, "compile", path, "--target", "macos26.2", "-o", self.folder / "k.smelt"))
         said = self.refused("kernel void k(device half* a) { constexpr auto d = convolution2d_descriptor(int4(1)); }")
         self.assertIn("convolutions of tensors", said)
 

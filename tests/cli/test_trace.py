@@ -64,7 +64,7 @@ class TraceTest(CliTest):
         beginnings = [whole[:size] for size in range(0, len(whole) - 2, 61)]
         for content in (*beginnings, b"{}", b"\xff\xfe", self.library.read_bytes()):
             other.write_bytes(content)
-            self.assertIn("is no trace", self.fail_with(2, "trace", other))
+            self.assertIn("is not a trace", self.fail_with(2, "trace", other))
         self.assertIn("No such file", self.fail_with(1, "trace", self.folder / "none"))
 
     def test_names_do_not_steer_the_terminal(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""smelt verify: nothing to say about Apple's libraries; one line per finding about broken ones."""
+"""smelt verify: Apple's libraries are ok; one line per finding about broken ones."""
 
 import json
 import struct
@@ -18,13 +18,30 @@ class Verify(CliTest):
 
     def test_apples_libraries_are_clean(self):
         paths = sorted(self.shared("data/metallibs").glob("*.metallib"))
-        self.assertEqual(self.succeed("verify", *paths), b"")
+        self.assertGreater(len(paths), 1)
+        lines = self.succeed("verify", *paths).decode().splitlines()
+        self.assertEqual([line.split(": ok: ")[0] for line in lines], [str(path) for path in paths])
+
+    def test_a_file_without_errors_is_counted(self):
+        source, package, library = (self.folder / name for name in ("k.metal", "k.smelt", "k.metallib"))
+        source.write_text("kernel void a(device float* x) { x[0] = 1; }\nkernel void b(device float* x) { x[0] = 2; }\n"
+                          "vertex float4 v() { return 0; }\n")
+        self.succeed("compile", source, "--target", "macos14", "--target", "ios17", "--no-cpu", "-o", package)
+        self.succeed("compile", source, "-o", library)
+        self.assertEqual(self.succeed("verify", package, library).decode(),
+                         f"{package}: ok: 2 targets, 2 kernels, 1 other function\n{library}: ok: 1 target, 2 kernels, 1 other function\n")
+        self.succeed("compile", source, "--target", "macos14", "--cpu", "x86-64-v3", "--function", "a", "-o", package)
+        self.assertEqual(self.succeed("verify", package).decode(), f"{package}: ok: 2 targets, 1 kernel\n")
+        self.assertEqual(json.loads(self.succeed("verify", package, "--json")), [])
+        note = self.succeed("verify", SEEDS / "no_functions.metallib").decode().splitlines()
+        self.assertRegex(note[0], ": ok: 1 target, 0 kernels$")
+        self.assertRegex(note[1], ": note: ")
 
     def test_a_corpus_library_is_clean(self):
         path = CORPUS / "whisper.rn/cpp/ggml-whisper.metallib"
         if not path.exists():
             self.skipTest("build/corpus is absent; scripts/fetch-corpus makes it")
-        self.assertEqual(self.succeed("verify", path), b"")
+        self.assertRegex(self.succeed("verify", path), rb"\A[^\n]*: ok: 1 target, \d+ kernels\n\Z")
 
     def test_a_library_for_another_version_of_the_same_system(self):
         library, other = self.folder / "k.metallib", self.folder / "other.metallib"

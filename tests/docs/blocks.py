@@ -14,11 +14,11 @@ What becomes of a block depends on its language:
     json        the same for JSON: what is written must be there, more may be
     text        for people: drawings, grammars; not looked at
 
-A line above a block may say more, and readers see it:
+A line above a block may say more:
 
     `NAME`:                              the block is a file of that name, written and not run
-    *Not run by the tests: REASON.*      counted and listed
-    *Needs NAME and NAME.*               run where it is there (PyTorch, Triton, pytest, clangd-19, root, the corpus), else counted and listed
+    <!-- Not run by the tests: REASON. -->   counted and listed; readers do not see it
+    <!-- Needs NAME and NAME. -->        run where it is there (PyTorch, Triton, pytest, clangd-19, root, the corpus), else counted and listed
 
 SMELT_ACCEPT=1 writes what was printed into the output blocks, but for those in which "..." stands for what may vary: a line of its own, or one
 that ends with it and is not in what was printed.
@@ -43,8 +43,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ("sh", "python", "metal", "c", "cpp", "cmake", "output", "json", "text")
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>\S*)\s*$")
 FILE = re.compile(r"^`(?P<name>[\w./-]+)`:$")
-NOT_RUN = re.compile(r"^\*Not run by the tests: (?P<reason>.+)\.\*$")
-NEEDS = re.compile(r"^\*Needs (?P<names>.+)\.\*$")
+NOT_RUN = re.compile(r"^<!-- Not run by the tests: (?P<reason>.+)\. -->$")
+NEEDS = re.compile(r"^<!-- Needs (?P<names>.+)\. -->$")
 SECONDS = 300
 
 # Executes blocks that arrive as JSON lines, in one namespace; answers each with a line on descriptor 3.
@@ -121,7 +121,7 @@ def is_there(name: str, build: pathlib.Path) -> bool:
         return shutil.which(name) is not None
     modules = {"PyTorch": "torch.mps", "Triton": "triton", "pytest": "pytest", "PIL": "PIL"}  # torch.mps came with PyTorch 2
     if name not in modules:
-        raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, clangd-19, root and the corpus")
+        raise Failure(f"<!-- Needs {name}. -->: known are {', '.join(modules)}, clangd-19, root and the corpus")
     try:
         return importlib.util.find_spec(modules[name]) is not None
     except ImportError:
@@ -339,9 +339,10 @@ def main() -> int:
             page = page.resolve()
             if options.list:
                 for block in read_blocks(page):
-                    told = NOT_RUN.match(block.above) or NEEDS.match(block.above)
-                    if told:
-                        skipped.append(f"{block.place}: {block.language}: {block.above.strip('*')}")
+                    if told := NOT_RUN.match(block.above):
+                        skipped.append(f"{block.place}: {block.language}: {told['reason']}")
+                    elif needs := NEEDS.match(block.above):
+                        skipped.append(f"{block.place}: {block.language}: Needs {needs['names']}")
                 continue
             page_ran, page_failed, page_skipped = run_page(page, options.build.resolve(), options.prefix)
             ran, failed, skipped = ran + page_ran, failed + page_failed, skipped + page_skipped

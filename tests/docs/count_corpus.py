@@ -37,7 +37,7 @@ def count(name: str, folders: list[pathlib.Path]) -> None:
 
 
 def main() -> None:
-    shared = pathlib.Path(os.environ.get("SMELT_SHARED", ROOT.parent / "shared")) / "data/metallibs"
+    shared = ROOT / "tests/data/metallibs"
     corpus = pathlib.Path(os.environ.get("SMELT_CORPUS", ROOT / "build/corpus"))
     count("fixtures", [shared])
     count("npm", [corpus])

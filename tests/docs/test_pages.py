@@ -6,6 +6,7 @@ SMELT names the command; without it the command's page is not compared.
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -18,6 +19,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+PUBLIC_FUNCTIONS = {
+    "compile", "compile_shader", "function_info", "info", "load_metallib", "open", "pack", "padded", "prepare", "specialize",
+}  # fmt: skip
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".mm", ".py", ".pyi", ".metal", ".cmake", ".txt", ".sql", ".md", ".sh", ".toml", ".yml", ".def"}
 
 
@@ -126,6 +130,19 @@ class Links(unittest.TestCase):
         self.assertGreater(count, 3)
 
 
+class Readers(unittest.TestCase):
+    def test_notes_to_the_tests_are_in_comments(self) -> None:
+        note = re.compile(r"^\s*\*Needs |\bnot run (?:by the tests|either)", flags=re.MULTILINE | re.IGNORECASE)
+        for page in [*(DOCS / "guide").glob("*.md"), *(DOCS / "reference").glob("*.md"), ROOT / "README.md"]:
+            shown = re.sub(r"<!--.*?-->", "", page.read_text(), flags=re.DOTALL)
+            with self.subTest(page=str(page.relative_to(ROOT))):
+                self.assertNotRegex(shown, note)
+
+    def test_guide_pages_stay_short(self) -> None:
+        words = sum(len(page.read_text().split()) for page in (DOCS / "guide").glob("*.md"))
+        self.assertLessEqual(words, 20_000, "all pages of the guide together")
+
+
 class Names(unittest.TestCase):
     def test_every_c_function_is_on_its_page_and_no_other(self) -> None:
         header = read("loader/include/smelt/smelt.h") + read("service/c_api/include/smelt/compiler.h")
@@ -172,6 +189,31 @@ class Names(unittest.TestCase):
             with self.subTest(name=name):
                 self.assertRegex(pages, rf"\b{name}\b")
 
+    def test_help_and_page_name_the_same_parameters(self) -> None:
+        """Each public function of Python: its docstring explains each parameter on a line, and its row on the page lists them."""
+        page = read("docs/reference/python.md")
+        count = 0
+        for module in ("_load", "_request", "_package", "_padded"):
+            for function in ast.parse(read(f"bindings/python/smelt/{module}.py")).body:
+                if not isinstance(function, ast.FunctionDef) or function.name not in PUBLIC_FUNCTIONS:
+                    continue
+                count += 1
+                with self.subTest(function=function.name):
+                    text = ast.get_docstring(function) or ""
+                    self.assertRegex(text.split("\n")[0], r"^[A-Z].*\.$", "one sentence first")
+                    names = [one.arg for one in [*function.args.args, *function.args.kwonlyargs] if not one.arg.startswith("_")]
+                    self.assertEqual(re.findall(r"^(\w+): ", text, flags=re.MULTILINE), names, "help explains others, or in another order")
+                    rows = re.findall(rf"`{function.name}\(([^`]*)\)`", page)
+                    self.assertTrue(rows, "not on docs/reference/python.md")
+                    listed = [one.split("=")[0].strip() for one in max(rows, key=len).split(",")]
+                    self.assertEqual(set(listed) - {"*"}, set(names), "the page lists others")
+        self.assertEqual(count, len(PUBLIC_FUNCTIONS))
+
+    def test_every_error_of_python_explains_itself(self) -> None:
+        classes = [one for one in ast.parse(read("bindings/python/smelt/errors.py")).body if isinstance(one, ast.ClassDef)]
+        self.assertGreater(len(classes), 30)
+        self.assertEqual([one.name for one in classes if not ast.get_docstring(one)], [])
+
     @unittest.skipUnless("SMELT" in os.environ, "SKIPPED: SMELT does not name the command")
     def test_every_verb_is_on_the_page_of_the_command(self) -> None:
         def verbs(*words: str) -> list[str]:
@@ -212,7 +254,11 @@ class Figures(unittest.TestCase):
 
         measured = json.loads(read("docs/design/measured.json"))
         self.assertEqual(report.page(measured), read("docs/design/measured.md"), "bench/report.py page makes it")
+        self.assertEqual(report.bars(measured), read("docs/design/summary.svg"), "bench/report.py summary makes it")
         known = {row.name for section in rows.SECTIONS for row in section.rows}
+        for bar in rows.BARS:
+            for name in bar.rows:
+                self.assertTrue(any(one.startswith(name) for one in known), f"no row for the bar '{bar.what}'")
         self.assertLessEqual(known, set(measured["rows"]), "scripts/bench measures them")
 
 

@@ -21,7 +21,7 @@ cd /use
 python3 -m venv env
 env/bin/pip install --quiet --no-index --find-links wheels smelt smelt-compiler
 env/bin/python any_python.py
-SMELT_PURE=1 env/bin/python any_python.py
+env/bin/python -m smelt.compat.doctor
 env/bin/smelt compile saxpy.metal -o saxpy.smelt
 env/bin/smelt --version
 '

@@ -62,8 +62,12 @@ for one in "${packages[@]}"; do
     done
   done < <(find "$scratch/$name" -type f \( -name '*.so*' -o -perm -u+x \) -exec sh -c 'head -c4 "$1" | grep -q ELF' _ {} \; -print)
 done
+python3 -B "$here/search_paths.py" "$scratch/system"
 prefix=$scratch/system/usr
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib PYTHONPATH=$prefix/lib/python3/dist-packages PATH=$prefix/bin:$PATH
 export HOME=$scratch SMELT_STORE=$scratch/store
 run bash "$scratch/use.sh" "$scratch"
+code=0
+python3 -B "$here/traced.py" "$here/../../SECURITY.md" "$prefix/bin/smelt" /usr/bin/python3 || code=$?
+[ "$code" = 0 ] || [ "$code" = 77 ] || exit 1
 tail -1 "$scratch/selftest.txt"

@@ -471,7 +471,7 @@ TEST_CASE("bytes that are no library say what they are") {
 TEST_CASE("a metallib on the cpu: how to get code, and its names for those who want no more") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   const DeviceRef device = cpu_device();

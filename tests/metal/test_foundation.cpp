@@ -3,7 +3,10 @@
 #include "program.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <thread>
 
 using namespace program;
@@ -43,6 +46,22 @@ TEST_CASE("owners and pools") {
   // A thread that has no pool has one of its own.
   std::thread([&] { watched(gone)->retain()->autorelease(); }).join();
   CHECK(gone == 2);
+}
+
+TEST_CASE("the main thread's own pool is not drained when the program ends") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alignas(4096) static char memory[4096];
+    device()
+        ->newBuffer(memory, sizeof(memory), MTL::ResourceStorageModeShared, [](void*, NS::UInteger) { ::_exit(3); })
+        ->autorelease();
+    std::exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("thread-local objects of a program may use pools when the thread ends") {

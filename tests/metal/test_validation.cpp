@@ -267,6 +267,43 @@ TEST_CASE("threadgroup memory behind what was asked for is the threadgroup's") {
     CHECK(values<uint32_t>(sums.get())[i] == 32 * (64 * (127 * 128 / 2) + 128 * ((i + 1) % 64)));
 }
 
+TEST_CASE("a buffer is as long as what the kernel declares there") {
+  const Pool pool;
+  const char* const source =
+      "struct Params { float a; float b; };\n"
+      "kernel void k(constant Params& p [[buffer(0)]], device float* out [[buffer(1)]], device const float4* v "
+      "[[buffer(2)]]) { out[0] = p.a + p.b + (v ? v[0].w : 0); }";
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  const auto parameters = buffer<float>({1, 2, 3}), out = buffer<float>({0}), vector = buffer<float>({0, 0, 0, 4});
+  const auto run = [&](const std::function<void(MTL::ComputeCommandEncoder*)>& bind) {
+    MTL::CommandBuffer* const commands = queue->commandBuffer();
+    MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(pipeline(source, "k").get());
+    encoder->setBuffer(parameters.get(), 0, 0);
+    encoder->setBuffer(out.get(), 0, 1);
+    encoder->setBuffer(vector.get(), 0, 2);
+    bind(encoder);
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    return text(commands->error());
+  };
+  CHECK(run([](auto*) {}) == "");
+  CHECK(values<float>(out.get()) == std::vector<float>{7});
+  const float one = 1;
+  const char* const call = "dispatchThreads:threadsPerThreadgroup:";
+  const char* const four = "kernel 'k': buffer 0 'p' has 4 bytes, and the kernel reads Params of 8 bytes";
+  says(run([&](auto* encoder) { encoder->setBytes(&one, 4, 0); }), call, four);
+  says(run([&](auto* encoder) { encoder->setBuffer(out.get(), 0, 0); }), call, four);
+  says(run([&](auto* encoder) { encoder->setBuffer(parameters.get(), 8, 0); }), call, four);
+  says(run([&](auto* encoder) { encoder->setBufferOffset(8, 0); }), call, four);
+  says(run([&](auto* encoder) { encoder->setBuffer(out.get(), 0, 2); }), call, "buffer 2 'v' has 4 bytes");
+  CHECK(run([&](auto* encoder) { encoder->setBuffer(parameters.get(), 4, 0); }) == "");  // as much as there is to read
+  CHECK(values<float>(out.get()) == std::vector<float>{9});
+  CHECK(run([&](auto* encoder) { encoder->setBuffer(nullptr, 0, 2); }) == "");  // nothing, and nothing is read
+}
+
 TEST_CASE("captures and counters say that there are none") {
   const Pool pool;
   NS::Error* error = nullptr;

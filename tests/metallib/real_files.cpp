@@ -9,7 +9,7 @@ namespace smelt::test {
 
 std::vector<std::filesystem::path> fixtures() {
   if (const auto folder = shared("data/metallibs")) return files_below(*folder, ".metallib");
-  smelt::test::skipped("../shared/data/metallibs is absent");
+  smelt::test::skipped("tests/data/metallibs is absent");
   return {};
 }
 

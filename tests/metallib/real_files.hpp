@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The real libraries that tests read: ../shared/data/metallibs and, when fetched, the npm corpus.
+// The real libraries that tests read: tests/data/metallibs and, when fetched, the npm corpus.
 #pragma once
 
 #include "files.hpp"

@@ -56,7 +56,7 @@ TEST_CASE("the dialect is that of the metadata, where there is some") {
 TEST_CASE("what is known of the fixtures is said") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   const LibraryFacts constants = facts_of(*folder / "constants.15.metallib");

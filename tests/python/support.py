@@ -35,8 +35,10 @@ def temporary(name: str) -> pathlib.Path:
 
 
 def shared(name: str) -> pathlib.Path:
-    """A real input of ../shared/data, or the test is skipped."""
-    path = SHARED / "data" / name
+    """A real input of tests/data or ../shared/data, or the test is skipped."""
+    path = FOLDER.parent / "data" / name
+    if not path.exists():
+        path = SHARED / "data" / name
     if not path.exists():
         raise unittest.SkipTest(f"SKIPPED: no ../shared/data/{name}")
     return path

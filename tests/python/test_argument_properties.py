@@ -67,9 +67,9 @@ class Properties(unittest.TestCase):
     def pairs(self):
         """Every parameter type with every element type and rank, and a number that both hold."""
         for (name, char), dtype, rank in itertools.product(TYPES.items(), DTYPES, RANKS):
-            # Two kinds of raw memory are left to the caller: arrays of one-byte elements, for a parameter of any type; and
-            # parameters of type char, which is also what a kernel from IR without types says of every buffer.
-            if name == "char" or (rank > 0 and dtype in "?bB" and dtype != char):
+            # Raw memory is left to the caller: parameters of type char, which is also what a kernel from IR without types
+            # says of every buffer.
+            if name == "char":
                 continue
             yield name, char, dtype, rank, 1 if "?" in (char, dtype) else 3 if dtype in "bBhHiIqQ" else 2.5
 

@@ -218,8 +218,7 @@ class Memory(unittest.TestCase):
         with self.assertRaises(smelt.BoundsError) as raised:
             smelt.specialize(made, "twice", {0: True})(x, group_size=64, threadgroup_memory={0: 256})
         self.assertIn("threadgroup 1 'more', which has 0 bytes", str(raised.exception))
-        if not smelt.is_pure:
-            self.assertEqual(raised.exception.findings[0]["kind"], "bounds")
+        self.assertEqual(raised.exception.findings[0]["kind"], "bounds")
 
     def test_arguments_do_not_stay_for_the_next_call(self):
         x = array.array("f", [1])

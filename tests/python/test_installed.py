@@ -53,17 +53,45 @@ class InstalledTest(unittest.TestCase):
     def test_another_python(self):
         path = self.copy("site-packages", [])
         for module in (path / "smelt").glob("_loader.*.so"):
-            module.rename(module.with_name("_loader.cpython-399-x86_64-linux-gnu.so"))
+            module.unlink()
+        (path / "smelt" / "_loader.cpython-399-x86_64-linux-gnu.so").touch()
         said = self.said(path, "import smelt")
-        for word in ("ImportError: smelt: this copy", "cpython-399", sys.implementation.cache_tag, "-DPython_EXECUTABLE="):
+        for word in ("ImportError: smelt: this copy", "cpython-399", sys.implementation.cache_tag, "-DSMELT_PYTHONS="):
             self.assertIn(word, said)
         self.assertNotIn("circular", said)
 
     def test_not_built(self):
-        """The reader in Python alone, which says what it leaves to others."""
+        """The reader in Python alone, which says what it leaves to others, and where they are on this system."""
         path = self.copy("site-packages", ["*.so"])
-        said = self.said(path, "import smelt; assert smelt.is_pure; smelt.Buffer(1, 2)")
-        self.assertIn("left to the compiled modules", said)
+        for asks in ("smelt.Buffer(1, 2)", "smelt.Device('cpu')", "smelt.compile('kernel void k() {}')"):
+            said = self.said(path, f"import smelt; assert smelt.edition == 'reader'; {asks}")
+            for word in ("left to the compiled modules", "smelt_compiler-*-manylinux_*.whl", f"CPython 3.{sys.version_info[1]}"):
+                self.assertIn(word, said)
+            self.assertNotIn("mac.md", said)
+        said = self.said(path, "import smelt; smelt._loader")
+        self.assertIn("smelt-*-manylinux_*.whl", said)
+        self.assertNotIn("mac.md", said)
+
+    def doctor(self, path):
+        environment = {**os.environ, "PYTHONPATH": str(path), "SMELT_STORE": str(self.folder / "store"), "SMELT_REMOTE": ""}
+        for module in ("torch", "triton"):  # what is tried of them is not this test's
+            (self.folder / "absent").mkdir(exist_ok=True)
+            (self.folder / "absent" / f"{module}.py").write_text("raise ImportError('not here')")
+        environment["PYTHONPATH"] += f":{self.folder / 'absent'}"
+        done = subprocess.run([sys.executable, "-m", "smelt.compat.doctor"], env=environment, capture_output=True, text=True, timeout=120)
+        rows = dict(line.split(None, 2)[:2] for line in done.stdout.splitlines())
+        return done.returncode, rows, done.stdout
+
+    def test_doctor(self):
+        code, rows, said = self.doctor(PACKAGE.parent)
+        self.assertEqual((code, rows["smelt"], rows["compiler"], rows["store"], rows["Triton"], rows["PyTorch"]), (0, "works", "works", "works", "missing", "missing"), said)
+        self.assertIn("edition native", said)
+        code, rows, said = self.doctor(self.copy("site-packages", ["_compiler.*"]))
+        self.assertEqual((code, rows["compiler"]), (0, "missing"), said)
+        self.assertIn("the wheel smelt_compiler-*.whl", said)
+        code, rows, said = self.doctor(self.copy("other", ["*.so"]))
+        self.assertEqual((code, rows["smelt"]), (1, "FAILS"), said)
+        self.assertIn("smelt_compiler-*-manylinux_*.whl", said)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loading, libraries and kernels: docs/design/loader.md 1.1, 1.2, 1.4, 3.6, and the errors of docs/reference/errors.md."""
 
+import array
 import copy
 import os
 import pathlib
@@ -135,6 +136,15 @@ class Sources(unittest.TestCase):
         with self.assertRaises(smelt.UnsupportedTargetError) as raised:
             smelt.load_metallib(only_metal, device="cpu")
         self.assertIn("macos14", str(raised.exception))
+
+    def test_without_cpu_code_it_is_made_where_that_is_asked_for(self):
+        only_metal = smelt.compile("kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }", cpu=False)
+        folder = support.temporary(self.id())
+        (folder / "only.smelt").write_bytes(bytes(only_metal))
+        for source in (bytes(only_metal), folder / "only.smelt"):
+            values = array.array("f", [1, 2, 3])
+            smelt.load_metallib(source, native=False).twice(values)
+            self.assertEqual(list(values), [2, 4, 6])
 
     def test_offline_device(self):
         loaded = smelt.load_metallib(support.package(), device="offline")

@@ -24,6 +24,7 @@ kernel void some(device float* x, uint i [[thread_position_in_grid]]) {
   x[i] = 2 * x[i];
   if (x[i] > 6) os_log_default.log("%u has %g", i, x[i]);
 }
+kernel void steers(device float* x) { os_log_default.log("\033]0;title\007\ta\nb"); }
 kernel void counts(device atomic_uint* n) { os_log_default.log("%u", atomic_fetch_add_explicit(n, 1u, memory_order_relaxed)); }
 """
 
@@ -66,6 +67,10 @@ class Logging(unittest.TestCase):
         """
         self.assertEqual(lines_of(calls), sorted(f"some: {i} has {2 * i}" for i in range(4, 100)))
 
+    def test_a_kernel_steers_no_terminal(self) -> None:
+        found = lines_of('lib.steers(array.array("f", [0]), threads=1)')
+        self.assertEqual(found, ["b", "steers: \\x1b]0;title\\x07\ta"])
+
     def test_without_logging_operands_are_evaluated(self) -> None:
         calls = """
         n = array.array("I", [0])
@@ -75,12 +80,15 @@ class Logging(unittest.TestCase):
         self.assertEqual(lines_of(calls, logging=False), [])
         self.assertEqual(len(lines_of(calls)), 10)
 
-    def test_without_logging_the_error_names_it(self) -> None:
+    def test_without_logging_a_message_names_it(self) -> None:
         import smelt
 
         with self.assertRaises(SyntaxError) as raised:
-            smelt.compile_shader(SOURCE)
+            smelt.compile_shader(SOURCE, target="macos14")
         self.assertIn("logging=True", str(raised.exception))
+        with self.assertWarns(smelt.CompileWarning) as warned:
+            smelt.compile_shader(SOURCE)
+        self.assertIn("logging=True", str(warned.warning))
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ class KeysTest(unittest.TestCase):
         made = smelt.compile(KERNEL, ["macos15"], cpu=False, filename="a.metal")
         options = keys.Options(targets=("macos15",))
         self.assertEqual(made.key, keys.raw_key([("a.metal", KERNEL.encode())], options))
-        pure = unittest.mock.patch.object(smelt, "is_pure", True)
+        pure = unittest.mock.patch.object(smelt, "edition", "reader")
         pure.start()
         self.addCleanup(pure.stop)
         # Another comment, another name, another process: found by what it means.

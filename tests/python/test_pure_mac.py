@@ -48,7 +48,7 @@ import urllib.request, tempfile, sqlite3, ssl
 sys.platform = "darwin"
 platform.mac_ver = lambda: ("15.3.1", ("", "", ""), "arm64")
 import smelt
-assert smelt.is_pure
+assert smelt.edition == 'reader'
 """
 
 
@@ -197,6 +197,62 @@ class MacTest(unittest.TestCase):
             self.assertEqual(self.on_mac(f"print({call}.saxpy)", SMELT_REMOTE=f"file://{self.mirror}"), "kernel saxpy")
         self.assertEqual(self.on_mac(f"print({calls[2]}.targets)", SMELT_REMOTE=f"file://{self.mirror}"), "['macos15', 'macos14']")
 
+    def test_a_relative_store_is_one(self):
+        """Of the folder where the process is; its notes lie beside it."""
+        here = self.folder / "here"
+        here.mkdir()
+        code = f"import os; os.chdir({str(here)!r})\nsmelt.compile_shader({SOURCE!r})"
+        for name in ("store", "./store", "below/store"):
+            error = self.on_mac(code, status=1, SMELT_STORE=name)
+            self.assertIn("It is noted", error)
+            self.assertEqual(len(list((here / f"{name}-pure/misses").iterdir())), 1)
+
+    def test_without_a_private_folder_there_is_no_store(self):
+        before = sorted(path for path in pathlib.Path("/tmp").glob(".cache*"))
+        for environment in ({"HOME": "", "XDG_CACHE_HOME": ""}, {"HOME": "home", "XDG_CACHE_HOME": "cache"}):
+            error = self.on_mac(f"smelt.compile_shader({SOURCE!r})", status=1, SMELT_STORE="", **environment)
+            self.assertIn("It could not be noted", error)
+        self.assertEqual(sorted(path for path in pathlib.Path("/tmp").glob(".cache*")), before)
+        made = self.compiled_here(SOURCE, filename="source.metal")
+        self.assertIsNotNone(made)
+        told = self.on_mac(f"print(smelt.compile_shader({SOURCE!r}).saxpy)", SMELT_STORE="", HOME="", XDG_CACHE_HOME="", SMELT_REMOTE=f"file://{self.mirror}")
+        self.assertEqual(told, "kernel saxpy")
+
+    @unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "SKIPPED: only root can give folders to another user")
+    def test_another_users_notes_are_not_read(self):
+        store = self.folder / "mine"
+        (self.folder / "mine-pure" / "misses").mkdir(parents=True)
+        os.chown(self.folder / "mine-pure", 65534, 65534)
+        error = self.on_mac(f"smelt.compile_shader({SOURCE!r})", status=1, SMELT_STORE=str(store))
+        self.assertIn("belongs to user 65534", error)
+
+    def test_a_bomb_of_a_remote_is_a_miss(self):
+        """8 KB that unpack to 250 MiB: refused before, and ended in the middle where it is allowed."""
+        blocks = 2000
+        size = blocks << 17
+        rows = b"".join(((1 << 17) << 3 | 1 << 1 | (i == blocks - 1)).to_bytes(3, "little") + b"\0" for i in range(blocks))
+        blob = b"\x28\xb5\x2f\xfd\x80\x50" + size.to_bytes(4, "little") + rows
+        digest = hashlib.sha256(blob).hexdigest()
+        for below in ("ac", "cas"):
+            (self.folder / "bomb" / below).mkdir(parents=True)
+        (self.folder / "bomb" / "cas" / digest).write_bytes(blob)
+        key = "ab" * 32
+        text = f"smelt-entry 1\nkey {key}\nmade-from\ncost 1\npart {size} {'0' * 64} a\nblob zstd {len(blob)} {digest}\n"
+        (self.folder / "bomb" / "ac" / key).write_text(text + f"sum {hashlib.sha256(text.encode()).hexdigest()}\n")
+        told = self.on_mac(f"""
+            from smelt._pure import remote
+            said = []
+            def found():
+                return remote.Remote("file://{self.folder}/bomb", said.append).find("{key}")
+            assert found() is None and "more than 128 MiB" in said[-1], said
+            remote.MOST_UNPACKED = 1 << 40
+            clock = iter(range(0, 10000, 1))
+            remote.time.monotonic = lambda: next(clock)
+            assert found() is None and "takes too long" in said[-1], said
+            print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) >> 10)
+        """)  # fmt: skip
+        self.assertLess(int(told), 200)
+
     def test_an_offline_compiler(self):
         """The same words for both commands: source on standard input, a Metal library on standard output."""
         words = ["compile", "-", "-o", "-", "--emit", "metallib", "--target", "macos15"]
@@ -223,7 +279,7 @@ class MacTest(unittest.TestCase):
             "its key is": good, "option 'cpu' is not known": {**good, "options": {"cpu": True}}, "want a 'key'": {},
             "neither 'text' nor": {**good, "sources": [{"name": "x"}]}, "'base64' of a source": {**good, "sources": [{"base64": "A"}]},
             "another type": {**good, "options": {"name": 1}}, "target 'mac' is not known": {**good, "options": {"targets": ["mac"]}},
-            "a source is no object with a name": {**good, "sources": [{"name": 3, "text": ""}]},
+            "a source is not an object with a name": {**good, "sources": [{"name": 3, "text": ""}]},
         }  # fmt: skip
         for words, entry in entries.items():
             lists[words] = {"smelt": "misses 1", "compiler": facts["compiler"], "misses": [entry]}

@@ -112,7 +112,7 @@ class ReaderTest(unittest.TestCase):
         self.assertTrue(any(one.members for function in functions for one in function.arguments))
 
     def test_libraries(self):
-        files = sorted(pure.SHARED.glob("data/metallibs*/*.metallib"))
+        files = sorted(path for folder in (pure.ROOT / "tests", pure.SHARED) for path in folder.glob("data/metallibs*/*.metallib"))
         for data in [*(path.read_bytes() for path in files), *(one.metallib(one.targets[0], one.libraries[0]) for one in self.made)]:
             for verify in ("structure", "full"):
                 self.assertEqual(
@@ -137,7 +137,7 @@ class ReaderTest(unittest.TestCase):
     def test_mutants(self):
         packages = list(self.packages())
         libraries = [self.made[0].metallib("macos14", "one"), self.made[1].metallib("macos13", "two")]
-        libraries += [path.read_bytes() for path in sorted(pure.SHARED.glob("data/metallibs/*.metallib"))]
+        libraries += [path.read_bytes() for path in sorted((pure.ROOT / "tests/data/metallibs").glob("*.metallib"))]
         random_ = random.Random(44)
         refused = 0
         for number in range(MUTANTS):
@@ -353,11 +353,11 @@ class ReaderTest(unittest.TestCase):
 
     def test_the_api_has_the_same_names(self):
         for name in smelt.__all__:
-            if name not in dir(__import__("smelt.errors", fromlist=["errors"])) and name not in ("Artifact", "is_pure"):
+            if name not in dir(__import__("smelt.errors", fromlist=["errors"])) and name not in ("Artifact", "edition"):
                 self.assertTrue(hasattr(api, name), name)
         for left in (lambda: api.pack([]), lambda: api.Buffer(1, 2), lambda: api.Store("x").put("11" * 32, {}), lambda: api.Device("cpu"),
                      lambda: api.compile(SOURCE), lambda: api.prepare(None), lambda: api.load_metallib(b"", checked=True)):  # fmt: skip
-            with unittest.mock.patch.object(smelt, "is_pure", True), self.assertRaises(smelt.UnsupportedError) as raised:
+            with unittest.mock.patch.object(smelt, "edition", "reader"), self.assertRaises(smelt.UnsupportedError) as raised:
                 left()
             self.assertIn("compiled modules", str(raised.exception))
 
@@ -370,7 +370,7 @@ class ReaderTest(unittest.TestCase):
             "import sys, smelt\n"
             f"package = smelt.open({str(file)!r})\n"
             "library = smelt.load_metallib(package, library='one', device='offline')\n"
-            "assert smelt.is_pure and smelt.__version__ != '0'\n"
+            "assert smelt.edition == 'reader' and smelt.__version__ != '0'\n"
             "assert not [name for name in sys.modules if name.startswith('smelt.') and getattr(sys.modules[name], '__file__', '').endswith('.so')]\n"
             "print(package.digest, smelt.info(library).target, smelt.Store().entries()[0].key, dir(library))"
         )

@@ -6,8 +6,12 @@ import pathlib
 import tempfile
 import unittest
 
-import numpy as np
 import smelt
+
+try:
+    import numpy as np
+except ImportError:
+    raise unittest.SkipTest("SKIPPED: no NumPy") from None
 
 SOURCE = """
 #include <metal_stdlib>

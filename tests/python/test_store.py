@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 import warnings
 
 import support
@@ -111,6 +112,28 @@ class Stores(unittest.TestCase):
         self.assertEqual(self.store.verify(), [])
         self.store.trim(1)
         self.assertEqual(self.store.stat()["entries"], 0)
+
+    def test_budget_age_and_nothing(self):
+        for number in range(30):
+            self.store.put(f"{number:064x}", {"part": bytes([number]) * 3000})
+        self.store.tag("kept@1", f"{3:064x}")
+        self.assertEqual(self.store.trim(1 << 30), 0)
+        self.assertEqual(self.store.trim(unused_hours=1), 0)
+        self.assertEqual([entry.key for entry in self.store.iter_entries()], sorted(entry.key for entry in self.store.entries()))
+        self.assertEqual(self.store.clear(), 29)
+        self.assertEqual([entry.key for entry in self.store.entries()], [f"{3:064x}"])
+        self.assertEqual(self.store.clear(tagged=True), 1)
+        self.assertEqual((self.store.entries(), self.store.tags()), ([], []))
+        self.store.reset_counters()
+        self.assertEqual(self.store.stat()["counters"]["puts"], 0)
+        with unittest.mock.patch.dict(os.environ, SMELT_STORE_MAX_SIZE="1MiB"):
+            small = smelt.Store(self.folder / "small")
+            with self.assertRaisesRegex(smelt.ArgumentError, "max_bytes"):
+                small.put(KEY, {"part": bytes(2 << 20)})
+            smelt.Store(self.folder / "large", max_bytes=8 << 20).put(KEY, {"part": bytes(2 << 20)})
+        with unittest.mock.patch.dict(os.environ, SMELT_STORE_MAX_SIZE="plenty"):
+            with self.assertRaisesRegex(smelt.ArgumentError, "SMELT_STORE_MAX_SIZE"):
+                smelt.Store(self.folder / "none")
 
     def test_fork(self):
         self.store.put(KEY, {"a": b"1"})

@@ -4,8 +4,12 @@ the same bits, whatever lanes take part and wherever they look. Code of balanced
 
 import unittest
 
-import numpy as np
 import smelt
+
+try:
+    import numpy as np
+except ImportError:
+    raise unittest.SkipTest("SKIPPED: no NumPy") from None
 
 SOURCE = """
 #include <metal_stdlib>

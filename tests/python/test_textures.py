@@ -6,8 +6,12 @@ import math
 import struct
 import unittest
 
-import numpy as np
 import smelt
+
+try:
+    import numpy as np
+except ImportError:
+    raise unittest.SkipTest("SKIPPED: no NumPy") from None
 
 SOURCE = """
 #include <metal_stdlib>
@@ -85,6 +89,42 @@ class Textures(unittest.TestCase):
             image = np.arange(6, dtype=dtype).reshape(2, 3)
             self.lib.add(image, 40)
             assert (image == np.arange(6).reshape(2, 3) + 40).all()
+
+    def test_writes_saturate(self):
+        """What a format cannot hold becomes the nearest that it can (Metal's specification, 8.7.6)."""
+        values = [0, 1, 5, 127, 128, 200, 255, 256, 300, 1023, 1024, 32767, 32768, 65535, 65536, 70000, 2**31 - 1, 2**31, 2**32 - 1]
+        unsigned = np.array(values * 5, np.uint32)
+        signed = np.array([v - 2**32 if v >= 2**31 else v for v in values] + [-v for v in values[:17]] * 4, np.int32)
+        for kind, numbers in (("uint", unsigned), ("int", signed), ("ushort", unsigned.astype(np.uint16)), ("short", signed.astype(np.int16))):
+            lib = smelt.compile_shader(f"""#include <metal_stdlib>
+            using namespace metal;
+            kernel void put(texture2d<{kind}, access::write> t, device const {kind}* v, uint i [[thread_position_in_grid]]) {{
+              t.write({kind}4(v[i]), uint2(i, 0));
+            }}
+            kernel void add(texture2d<{kind}, access::read_write> t, device const {kind}* v, uint i [[thread_position_in_grid]]) {{
+              for (uint k = 0; k < 1; ++k) if (v[i] != 5) t.write(t.read(uint2(i, 0)) + {kind}4(v[i]), uint2(i, 0));
+            }}
+            """)
+            letter = "u" if numbers.dtype.kind == "u" else ""
+            for bits in (8, 16, 32):
+                limits = np.iinfo(f"{letter}int{bits}")
+                for name, channels in (("r", 1), ("rg", 2), ("rgba", 4)):
+                    with self.subTest(kind, bits=bits, channels=channels):
+                        texels = np.zeros((1, len(numbers), channels)[: 3 if channels > 1 else 2], limits.dtype)
+                        texture = smelt.Texture(texels, format=f"{name}{bits}{letter or 's'}int")
+                        lib.put(texture, numbers, threads=len(numbers))
+                        wanted = np.clip(numbers.astype(np.int64), limits.min, limits.max)
+                        assert (texels.reshape(len(numbers), channels) == wanted[:, None]).all()
+                        texels[:] = 1
+                        lib.add(texture, numbers, threads=len(numbers))
+                        sums = (numbers + np.array(1, numbers.dtype)).astype(np.int64)
+                        wanted = np.where(numbers == 5, 1, np.clip(sums, limits.min, limits.max))
+                        assert (texels.reshape(len(numbers), channels) == wanted[:, None]).all()
+            if letter:
+                words = np.zeros((1, len(numbers)), np.uint32)
+                lib.put(smelt.Texture(words, format="rgb10a2uint"), numbers, threads=len(numbers))
+                ten = np.minimum(numbers, 1023).astype(np.uint32)
+                assert (words[0] == (ten | ten << 10 | ten << 20 | np.minimum(numbers, 3).astype(np.uint32) << 30)).all()
 
     def test_views_with_rows_apart(self):
         whole = np.zeros((6, 8, 2), np.float32)

@@ -246,6 +246,14 @@ TEST_CASE("a server restarted between two calls is no failure") {
   CHECK(remote->statistics().errors == 0);
 }
 
+TEST_CASE("a WebDAV server without the folders: who writes is told to make them") {
+  const FaultServer server([](FaultServer::Connection& connection) { connection.send(status("409 Conflict")); });
+  const Outgoing entry = entry_of(1);
+  const auto put = open(server.url())->put(std::span(&entry, 1));
+  REQUIRE_FALSE(put);
+  CHECK(put.error().message.find("the folders 'ac' and 'cas' made first") != std::string::npos);
+}
+
 TEST_CASE("a full server takes nothing more and goes on giving") {
   Redis server({"--maxmemory", "3mb", "--maxmemory-policy", "noeviction"});
   const auto remote = open(server.url());
@@ -263,6 +271,21 @@ TEST_CASE("a full server takes nothing more and goes on giving") {
   CHECK(finds(*remote, small.key));
   // The blob was refused, so no record speaks of it.
   CHECK_FALSE(finds(*remote, large.key));
+}
+
+TEST_CASE("a batch that is broken off leaves whole entries") {
+  Redis server({"--maxmemory", "3mb", "--maxmemory-policy", "noeviction"});
+  const auto remote = open(server.url());
+  std::vector<Outgoing> batch;
+  for (uint64_t id = 0; id < 300; ++id) {
+    batch.push_back(entry_of(id));
+    batch.back().parts[0].bytes = payload(id, 20000);
+  }
+  size_t sent = 0;
+  CHECK_FALSE(remote->put(batch, nullptr, &sent));
+  CHECK(sent >= 64);
+  CHECK(sent < batch.size());
+  for (size_t i = 0; i < sent; ++i) CHECK(finds(*remote, batch[i].key));
 }
 
 TEST_CASE("wrong credentials: a clear warning, one answer, no more asking") {
@@ -480,12 +503,15 @@ TEST_CASE("puts to a server that stalls are dropped at the end, and hold up no r
   });
   const auto began = Clock::now();
   {
-    auto remotes = std::move(*Remotes::open({*parse_address(stalls.url() + "?stall=1m&budget=1m&timeout=5m")}));
+    std::string said;
+    auto remotes = std::move(*Remotes::open({*parse_address(stalls.url() + "?stall=1m&budget=1m&timeout=5m")},
+                                            [&](std::string_view text) { said = text; }));
     for (uint64_t id = 0; id < 4; ++id) remotes->put_later({entry_of(id)});
     const Digest key = key_of(77);
     CHECK_FALSE(remotes->find(std::span(&key, 1))[0]);  // answered while the puts still stall
     remotes->end();
     CHECK(remotes->statistics()[0].statistics.dropped == 4);
+    CHECK(said.find("4 entries were not sent") != std::string::npos);
   }
   CHECK(Clock::now() - began < milliseconds(20000));  // the servers stall for a minute
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Servers that would take a reader's time, memory or credentials: each way that they have, and what it costs.
 #include "smelt/base/files.hpp"
+#include "smelt/base/platform.hpp"
 #include "smelt/base/text.hpp"
 #include "smelt/remote/remotes.hpp"
 
@@ -354,13 +355,44 @@ TEST_CASE("a small blob under many names fills neither a call nor the process") 
 TEST_CASE("with what is usual, forty names of a bomb cost less than a gigabyte") {
   const TemporaryFolder folder;
   fill(folder.path(), 40, 1, uint64_t{90} << 20);
-  const auto remotes = open_all({"file://" + folder.path().string()});
+  Allowance allowance;
+  allowance.waiting = std::chrono::minutes(5);  // of a busy machine
+  const auto remotes = open_all({"file://" + folder.path().string()}, allowance);
   const auto found = remotes->find(keys_to(40), true);
   uint64_t bytes = 0;
   for (const auto& one : found)
     if (one) bytes += one->parts[0].bytes.size();
   CHECK(count_of(found) == 5);
   CHECK(bytes < uint64_t{512} << 20);
+}
+
+TEST_CASE("who waits for an entry is asked before each piece of it that is unpacked") {
+  const TemporaryFolder folder;
+  fill(folder.path(), 1, 2, uint64_t{64} << 20);
+  const auto remotes = open_all({"file://" + folder.path().string()});
+  unsigned asked = 0;
+  uint64_t least = 0, most = 0;
+  const BudgetScope compile{remotes->allowance(), [&]() -> Result<void> {
+                              most = platform::memory_use().resident;
+                              if (least == 0) least = most;
+                              return ++asked <= 9 ? Result<void>() : fail(Errc::cancelled, "enough");
+                            }};
+  CHECK(count_of(remotes->find(keys_to(1), true)) == 0);
+  CHECK(asked == 10);
+#ifndef SMELT_SANITIZED
+  CHECK(most - least < uint64_t{20} << 20);
+#endif
+  CHECK(remotes->statistics()[0].statistics.damaged == 0);
+}
+
+TEST_CASE("a bomb takes no longer to unpack than a server may take to answer") {
+  const TemporaryFolder folder;
+  fill(folder.path(), 1, 2, uint64_t{250} << 20);
+  Allowance allowance;
+  allowance.waiting = milliseconds(20);
+  const auto remotes = open_all({"file://" + folder.path().string()}, allowance);
+  CHECK(count_of(remotes->find(keys_to(1), true)) == 0);
+  CHECK(remotes->statistics()[0].statistics.damaged == 0);
 }
 
 TEST_CASE("records that claim much, or are large themselves, are bounded by what a call may have") {

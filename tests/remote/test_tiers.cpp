@@ -317,6 +317,7 @@ TEST_CASE("a store on a full disk hands out what the remote has all the same") {
       return -1;
     }
   } full;
+  REQUIRE(cache::Store::open(folder / "full", {}));  // made while there was room
   cache::StoreOptions local;
   local.files = &full;
   std::string warning;

@@ -280,6 +280,27 @@ TEST_CASE("names out of their order, or twice, are refused wherever they stand")
   CHECK(said({0, 1, 3}).find("function 2 in name order is 3 of 3") != std::string::npos);
 }
 
+TEST_CASE("text that is no UTF-8 is refused, and what only tells is written as text") {
+  for (const char* const name : {"maths", "stable", "saxpy", "alpha", "macos14", "smelt 0.1.0 (LLVM 19.1)"}) {
+    Bytes forged = written({two_kernels()});
+    const size_t at = as_text(forged).find(name);
+    REQUIRE(at != std::string_view::npos);
+    forged[at] = std::byte{0xFF};
+    reseal(forged);
+    const auto package = Package::open(forged);
+    REQUIRE_FALSE(package);
+    CHECK(package.error().code == Errc::corrupt);
+    CHECK(package.error().message.find("is no UTF-8") != std::string::npos);
+  }
+  Library library = two_kernels();
+  library.functions[0].arguments[0].name = "\xFF";
+  library.functions[0].arguments[1].type_name = std::string("a\0b", 3);
+  const Bytes bytes = written({library});
+  CHECK(opened(bytes).copy_library(0)->functions[0].arguments[0].name == "\\xff");
+  library.name = "\xFF";
+  CHECK_FALSE(write_package(std::span(&library, 1)));
+}
+
 TEST_CASE("kinds and flags of rows are read up to the last that there is") {
   const Bytes whole = written({two_kernels()});
   const size_t functions = sizeof(PackageHeader) + sizeof(ManifestHeader) + sizeof(LibraryRow) + 2 * sizeof(TagRow);
@@ -511,6 +532,24 @@ TEST_CASE("arrays of a vertex or fragment function: format 3, and only where the
   CHECK_FALSE(opens(8, 3));  // a built-in is never listed
   CHECK_FALSE(opens(11, 3));
   CHECK_FALSE(opens(9, 2));
+}
+
+TEST_CASE("dimensions of a kernel's position: format 4, and only where there are several") {
+  Library library = two_kernels();
+  library.functions.front().max_threads = 512;
+  CHECK(opened(written({library})).format() < 4);
+  library.functions.front().grid_rank = 2;
+  const Bytes bytes = written({library});
+  const Package package = opened(bytes);
+  CHECK(package.format() == 4);
+  CHECK(package.function(0).grid_rank == 2);
+  CHECK(package.function(0).max_threads == 512);
+  check_round_trip({library});
+  const size_t functions = sizeof(PackageHeader) + sizeof(ManifestHeader) + sizeof(LibraryRow) + 2 * sizeof(TagRow);
+  Bytes changed = bytes;
+  changed[functions + offsetof(FunctionRow, grid_rank)] = std::byte{4};
+  reseal(changed);
+  CHECK_FALSE(Package::open(changed));
 }
 
 TEST_CASE("members that contradict the rest of the manifest are corrupt") {

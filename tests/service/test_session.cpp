@@ -217,7 +217,7 @@ TEST_CASE("versions by name; what is exported is found again where it is importe
 TEST_CASE("a plain Metal library gets its CPU code once") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   TemporaryFolder temporary;

@@ -35,6 +35,8 @@ std::filesystem::path folder_for_temporaries() {
 }  // namespace
 
 std::optional<std::filesystem::path> shared(const std::filesystem::path& below) {
+  const std::filesystem::path own = std::filesystem::path(SMELT_SOURCE_DIR) / "tests" / below;
+  if (std::filesystem::exists(own)) return own;
   return existing("SMELT_SHARED", std::filesystem::path(SMELT_SOURCE_DIR) / ".." / "shared", below);
 }
 

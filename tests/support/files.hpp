@@ -11,8 +11,8 @@
 
 namespace smelt::test {
 
-/// The real inputs beside the checkout (SMELT_SHARED overrides), e.g. shared("data/metallibs"); empty when absent, and
-/// then the caller says that it skips.
+/// Real inputs of tests/data, e.g. shared("data/metallibs"), else of ../shared (SMELT_SHARED overrides); empty when
+/// absent, and then the caller says that it skips.
 std::optional<std::filesystem::path> shared(const std::filesystem::path& below);
 
 /// Public packages fetched by scripts/fetch-corpus (SMELT_CORPUS overrides), e.g. corpus("llama.rn"); empty when

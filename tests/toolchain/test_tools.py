@@ -68,6 +68,16 @@ class TargetTest(ToolTest):
                               (("-isysroot", "/s/iPhoneSimulator17.2.sdk"), "ios17.0.0-simulator")):
             self.assertEqual(self.succeed("metal", *words, "-dumpmachine").strip().split("-apple-")[1], triple, words)
         self.assertIn("macosx12.0.0", self.succeed("metal", "-dumpmachine", MACOSX_DEPLOYMENT_TARGET="12.0"))
+        # The SDK that is claimed is what is compiled for, unless something says a version.
+        claimed = {"SMELT_SDK_VERSION": "26.2"}
+        for words, triple in ((("metal",), "air64_v28-apple-macosx26.2.0"), (("xcrun", "-sdk", "macosx", "metal"), "air64_v28-apple-macosx26.2.0"),
+                              (("xcrun", "-sdk", "iphoneos", "metal"), "air64_v28-apple-ios26.2.0"),
+                              (("metal", "-std=metal3.2"), "air64_v28-apple-macosx26.2.0"), (("metal", "-std=metal4.1"), "air64_v29-apple-macosx27.0.0"),
+                              (("metal", "-mmacosx-version-min=13.0"), "air64-apple-macosx13.0.0")):  # fmt: skip
+            self.assertEqual(self.succeed(*words, "-dumpmachine", **claimed), triple + "\n", words)
+        self.assertEqual(self.succeed("metal", "-dumpmachine", MACOSX_DEPLOYMENT_TARGET="12.0", **claimed), "air64-apple-macosx12.0.0\n")
+        self.assertTrue(os.path.isdir(self.succeed("xcrun", "-sdk", "macosx", "--show-sdk-path", **claimed).strip()))
+        self.assertIn("SMELT_SDK_VERSION: target 'macos18' is not known", self.fail_with(1, "metal", "-dumpmachine", SMELT_SDK_VERSION="18.0"))
         self.assertIn("tvos18.0.0", self.succeed("xcrun", "-sdk", "appletvos", "metal", "-dumpmachine", TVOS_DEPLOYMENT_TARGET="18.0"))
 
     def test_the_library_has_it(self):
@@ -110,6 +120,50 @@ class TargetTest(ToolTest):
         self.succeed("metal", "-target", "air64-apple-tvos16.0-simulator", "-c", "fill.metal")
         self.succeed("air-lld", "-platform_version", "tvos-simulator", "16.0", "16.0", "fill.air", "-o", "tv.metallib")
         self.assertEqual((self.folder / "tv.metallib").read_bytes()[11], 0x88)
+
+    def test_a_file_of_nothing(self):
+        self.write(empty_metal="", blank_metal=" \n")
+        for source in ("empty.metal", "blank.metal"):
+            self.succeed("metal", "-c", source, "-o", "none.air")
+            said = self.call(SMELT, "compile", source, "--no-cpu", "-o", "none.metallib")
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn("the library has no functions", said.stderr)
+
+    def test_ir_says_its_system(self):
+        ir = ('target triple = "{}"\ndefine void @k(ptr addrspace(1) %o) {{\n  store i32 1, ptr addrspace(1) %o\n  ret void\n}}\n'
+              "!air.kernel = !{{!0}}\n!0 = !{{ptr @k, !1, !2}}\n!1 = !{{}}\n!2 = !{{!3}}\n"
+              '!3 = !{{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1, '
+              '!"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"uint", !"air.arg_name", !"o"}}\n')
+        for triple, facts in (("air64-apple-macosx15.0.0", ("os 15.0.0", "AIR 2.7")), ("air64_v29-apple-macosx27.0.0", ("os 27.0.0", "AIR 2.9")),
+                              ("air64-apple-ios17.4.0", ("os 17.4.0", "AIR 2.6"))):  # fmt: skip
+            with self.subTest(triple=triple):
+                self.write(k_ll=ir.format(triple))
+                self.succeed("metal", "-x", "ir", "-c", "k.ll", "-o", "k.air")
+                self.succeed("metallib", "k.air", "-o", "k.metallib")
+                self.succeed("metal", "k.ll", "-o", "whole.metallib")
+                self.succeed(SMELT, "compile", "k.ll", "--no-cpu", "-o", "k2.metallib")
+                for library in ("k.metallib", "whole.metallib", "k2.metallib"):
+                    said = self.succeed(SMELT, "inspect", library)
+                    for fact in facts:
+                        self.assertIn(fact, said, library)
+                # What the command line says counts more.
+                self.succeed("metal", "-target", "air64-apple-macosx26.0.0", "k.ll", "-o", "asked.metallib")
+                self.assertIn("os 26.0.0", self.succeed(SMELT, "inspect", "asked.metallib"))
+
+    def test_more_threadgroup_memory_than_there_is(self):
+        """A library has the kernel; no pipeline can be made of it."""
+        text = ("#include <metal_stdlib>\nusing namespace metal;\nkernel void {0}(device float* y, uint l [[thread_index_in_threadgroup]]) {{\n"
+                "  threadgroup float t[{1}]; t[l] = l; threadgroup_barrier(mem_flags::mem_threadgroup); y[l] = t[{1} - 1 - l]; }}\n")
+        self.write(a_metal=text.format("a", 24576), ab_metal=text.format("a", 24576) + text.format("b", 12288).split("metal;\n")[1])
+        for source, kernels in (("a.metal", ["a"]), ("ab.metal", ["a", "b"])):
+            said = self.call("metal", "-c", source, "-o", "k.air")
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn("kernel 'a' needs 98304 bytes of threadgroup memory; Apple GPUs have 32768 per threadgroup", said.stderr)
+            self.assertEqual(self.call("metallib", "k.air", "-o", "k.metallib").returncode, 0)
+            self.assertEqual(self.kernels("k.metallib"), kernels)
+            said = self.call(SMELT, "run", "k.metallib", "a", "--threads", 4, "f32[4]")
+            self.assertNotEqual(said.returncode, 0)
+            self.assertIn("needs 98304 bytes of threadgroup memory; Apple GPUs have 32768", said.stderr)
 
     def test_old_languages(self):
         """The lines of SDL, wgpu, SPIRV-Cross and Flutter."""
@@ -507,8 +561,10 @@ class LinkTest(ToolTest):
 
     def test_targets_of_the_inputs(self):
         self.succeed("metal", "-mmacosx-version-min=15.0", "-c", "fill.metal", "-o", "fill.air")
-        self.succeed("metallib", "scale.air", "fill.air", "-o", "newest.metallib")
-        self.assertIn("os 15.0.0", self.succeed(SMELT, "inspect", "newest.metallib"))
+        # Of several, the first is asked, as Apple's linker does it.
+        for first, second, version in (("scale.air", "fill.air", "14.0.0"), ("fill.air", "scale.air", "15.0.0")):
+            self.succeed("metallib", first, second, "-o", "first.metallib")
+            self.assertIn(f"os {version}", self.succeed(SMELT, "inspect", "first.metallib"))
         self.succeed("metal", "-mmacosx-version-min=14.0", "scale.air", "fill.air", "-o", "asked.metallib")
         self.assertIn("os 14.0.0", self.succeed(SMELT, "inspect", "asked.metallib"))
         self.succeed("metal", "-mios-version-min=17.0", "-c", "fill.metal", "-o", "ios.air")
@@ -602,6 +658,21 @@ class LinkTest(ToolTest):
         self.assertIn("no sources", self.fail_with(1, "metal-source", "x.metallib"))
         self.assertEqual(self.succeed("metal-config", "--bindir"), f"{self.bin}\n")
         self.assertIn("companions are not written", self.fail_with(1, "metal-dsymutil", "x.metallib"))
+
+    def test_what_build_files_ask_of_a_mac(self):
+        self.assertEqual(self.succeed("xcode-select", "-p"), f"{self.bin}\n")
+        self.assertEqual(self.succeed("xcode-select", "--print-path"), f"{self.bin}\n")
+        self.assertIn("no Xcode to select", self.fail_with(1, "xcode-select", "--install"))
+        self.assertEqual(self.succeed("sw_vers", "-productVersion"), self.succeed("xcrun", "--show-sdk-version"))
+        self.assertEqual(self.succeed("sw_vers", "--productName"), "macOS\n")
+        self.assertRegex(self.succeed("sw_vers"), r"^ProductName: +macOS\nProductVersion: +[\d.]+\nBuildVersion: +smelt\n$")
+        self.assertIn("-productVersion", self.fail_with(1, "sw_vers", "-kernel"))
+        for tool in ("metal-tt", "metal-package-builder"):
+            self.assertEqual(self.succeed("xcrun", "-f", tool), f"{self.bin}/{tool}\n")
+            self.assertIn("ship the Metal library", self.fail_with(1, tool, "x.metallib", "-o", "y"))
+        for option in ("-fembed-bitcode", "-fembed-bitcode=all"):
+            self.succeed("metal", option, "-c", "fill.metal", "-o", "embedded.air")
+        self.assertEqual((self.folder / "embedded.air").read_bytes(), (self.folder / "fill.air").read_bytes())
 
     def test_headers_and_sections(self):
         self.succeed("metal", "-frecord-sources", "fill.metal", "-o", "x.metallib")

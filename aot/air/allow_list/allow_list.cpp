@@ -3,10 +3,14 @@
 
 #include "allow_list/inspector.hpp"
 #include "allow_list/lists.hpp"
+#include "kernel_ir/handles.hpp"
+#include "ops/intrinsics.hpp"
 
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+
+#include <algorithm>
 
 namespace smelt::aot::allow_list {
 namespace {
@@ -30,7 +34,22 @@ void keep_listed(llvm::Function& function) {
   }
 }
 
+/// Whether the module works on imageblocks. Whether an entry point is given one is for `verify` to check.
+bool has_imageblock(const llvm::Module& module) {
+  return std::any_of(module.begin(), module.end(),
+                     [](const llvm::Function& function) {
+                       return air::stages_of(std::string_view(function.getName())) == air::kInTiles;
+                     }) ||
+         llvm::StructType::getTypeByName(module.getContext(), kernel_ir::kImageblockType) != nullptr;
+}
+
 }  // namespace
+
+Spaces spaces_of(const llvm::Module& module) {
+  if (module.getNamedMetadata("air.mesh") != nullptr || module.getNamedMetadata("air.object") != nullptr)
+    return Spaces::with_mesh;
+  return has_imageblock(module) ? Spaces::with_tile : Spaces::of_kernels;
+}
 
 std::vector<Breach> find_breaches(const llvm::Module& module, size_t most, Spaces spaces) {
   return Inspector(module, most, spaces).inspect();

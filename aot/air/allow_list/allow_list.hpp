@@ -36,6 +36,9 @@ enum class Spaces : uint8_t {
   with_mesh,  ///< and those of a mesh and of what an object hands on
 };
 
+/// Those of a module's stage and operations.
+Spaces spaces_of(const llvm::Module& module);
+
 /// The first `most` things in the module, in its own order, that AIR does not have. The module is valid for LLVM's
 /// verifier.
 std::vector<Breach> find_breaches(const llvm::Module& module, size_t most, Spaces spaces = Spaces::of_kernels);

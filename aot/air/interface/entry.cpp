@@ -403,6 +403,12 @@ llvm::MDNode* with_extra(const llvm::Module& module, const llvm::MDNode& entry, 
   return llvm::MDNode::get(module.getContext(), operands);
 }
 
+llvm::MDNode* with_words(const llvm::MDNode& entry, const std::vector<std::string>& words) {
+  llvm::SmallVector<llvm::Metadata*, 8> operands(entry.op_begin(), entry.op_end());
+  for (const std::string& word : words) operands.push_back(llvm::MDString::get(entry.getContext(), word));
+  return llvm::MDNode::get(entry.getContext(), operands);
+}
+
 llvm::MDNode* write_stage_value(const llvm::Module& module, std::optional<uint32_t> index,
                                 const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused) {
   NodeBuilder node(module.getContext());

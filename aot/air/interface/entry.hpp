@@ -138,6 +138,9 @@ llvm::MDNode* with_early_fragment_tests(const llvm::MDNode& entry);
 /// The same entry with a node of these words behind it (kernel_ir/stage_values.hpp).
 llvm::MDNode* with_extra(const llvm::Module& module, const llvm::MDNode& entry, const std::vector<std::string>& words);
 
+/// The same entry with these words behind it.
+llvm::MDNode* with_words(const llvm::MDNode& entry, const std::vector<std::string>& words);
+
 /// What a stage gets (`index` is the parameter's) or gives; `condition` is a row of !air.function_constants, or null.
 llvm::MDNode* write_stage_value(const llvm::Module& module, std::optional<uint32_t> index,
                                 const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused);

@@ -9,7 +9,10 @@
 #include "llvm_support/format.hpp"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+
+#include <algorithm>
 
 namespace smelt::aot::air {
 namespace {
@@ -59,6 +62,21 @@ std::string detail_of(const EntryArgumentNode& argument) {
   return text;
 }
 
+/// How many components of a hardware value the code reads. It counts all of them when the code does anything else with
+/// the vector than read one component.
+uint32_t components_read(const llvm::Argument& vector) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector.getType());
+  const uint32_t all = type ? type->getNumElements() : 1;
+  uint32_t read = 0;
+  for (const llvm::User* user : vector.users()) {
+    const auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(user);
+    const auto* index = extract ? llvm::dyn_cast<llvm::ConstantInt>(extract->getIndexOperand()) : nullptr;
+    if (!index) return all;
+    read = std::max(read, static_cast<uint32_t>(index->getZExtValue()) + 1);
+  }
+  return std::clamp(read, 1U, all);
+}
+
 ArgumentInfo info_of(const EntryArgumentNode& argument, const llvm::Function& function) {
   ArgumentInfo info;
   info.index = argument.index;
@@ -83,24 +101,11 @@ ArgumentInfo info_of(const EntryArgumentNode& argument, const llvm::Function& fu
   info.unused = argument.is_unused;
   info.conditional = argument.is_conditional;
   info.kind = kind_of(info.air_kind, info.address_space);
+  if (info.kind == ArgumentKind::builtin && info.index < function.arg_size())
+    info.count = components_read(*function.getArg(info.index));
   if (argument.fields && info.kind == ArgumentKind::indirect_buffer) info.members = read_members(*argument.fields);
-  // What kernels are given by value. Memory is passed whole.
-  const bool is_constant = info.kind == ArgumentKind::buffer && info.address_space == 2;
-  if (argument.fields && is_constant) info.members = read_structure(*argument.fields);
+  if (argument.fields && info.kind == ArgumentKind::buffer) info.members = read_structure(*argument.fields);
   return info;
-}
-
-uint64_t threadgroup_bytes(const llvm::Module& module) {
-  uint64_t total = 0;
-  for (const llvm::GlobalVariable& global : module.globals()) {
-    if (global.getAddressSpace() != 3) continue;
-    const llvm::DataLayout& layout = module.getDataLayout();
-    const llvm::TypeSize size = layout.getTypeAllocSize(global.getValueType());
-    if (size.isScalable()) continue;
-    total = llvm::alignTo(total, layout.getValueOrABITypeAlignment(global.getAlign(), global.getValueType()));
-    total += size.getFixedValue();
-  }
-  return total;
 }
 
 bool asked_whether_defined(const llvm::Value* global) {
@@ -212,6 +217,19 @@ StageValueInfo stage_value_of(const EntryArgumentNode& value) {
 }
 
 }  // namespace
+
+uint64_t threadgroup_bytes(const llvm::Module& module) {
+  uint64_t total = 0;
+  for (const llvm::GlobalVariable& global : module.globals()) {
+    if (global.getAddressSpace() != 3) continue;
+    const llvm::DataLayout& layout = module.getDataLayout();
+    const llvm::TypeSize size = layout.getTypeAllocSize(global.getValueType());
+    if (size.isScalable()) continue;
+    total = llvm::alignTo(total, layout.getValueOrABITypeAlignment(global.getAlign(), global.getValueType()));
+    total += size.getFixedValue();
+  }
+  return total;
+}
 
 Result<std::vector<KernelInfo>> reflect(const llvm::Module& module) {
   std::vector<KernelInfo> result;

@@ -18,6 +18,9 @@ namespace smelt::aot::air {
 /// with the function and the argument.
 Result<std::vector<KernelInfo>> reflect(const llvm::Module& module);
 
+/// Static threadgroup memory of the module: what its entry point needs, as each has a module of its own.
+uint64_t threadgroup_bytes(const llvm::Module& module);
+
 /// The same entry points as stages.
 std::vector<StageInfo> stages_of(const llvm::Module& module);
 

@@ -150,7 +150,7 @@ Result<std::unique_ptr<llvm::Module>> parse_here(ByteView bytes, std::string_vie
     case Kind::msl:
       return fail(Errc::source_type, "text that is not LLVM IR");
     case Kind::unknown:
-      return fail(Errc::source_type, "{} where LLVM IR (text or bitcode) is wanted", looks_like(bytes));
+      return fail(Errc::source_type, "{} where Metal source, a Metal library or LLVM IR is wanted", looks_like(bytes));
   }
   if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
   SMELT_TRY(const bool drops, verify(*module));

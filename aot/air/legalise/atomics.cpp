@@ -53,8 +53,12 @@ class AtomicLowering {
   MemoryScope operand_scope(const llvm::Value& pointer) const {
     return space_of(pointer) == kDevice ? MemoryScope::device : MemoryScope::threadgroup;
   }
-  llvm::SmallVector<llvm::Value*, 3> tail(Builder& builder, const llvm::Value& pointer) const {
-    return {builder.getInt32(0), builder.getInt32(static_cast<uint32_t>(operand_scope(pointer))), builder.getTrue()};
+  llvm::SmallVector<llvm::Value*, 4> tail(Builder& builder, const llvm::Value& pointer) const {
+    llvm::SmallVector<llvm::Value*, 4> operands = {builder.getInt32(0),
+                                                   builder.getInt32(static_cast<uint32_t>(operand_scope(pointer)))};
+    if (context_.target.air >= kFirstMemoryFlags) operands.push_back(builder.getInt32(0));
+    operands.push_back(builder.getTrue());
+    return operands;
   }
   std::string name(const llvm::Value& pointer, std::string_view rest) const {
     return fmt::format("air.atomic.{}.{}", space_name(space_of(pointer)), rest);

@@ -2,6 +2,7 @@
 // Barriers must be `convergent`, or an optimiser may sink or duplicate them (silent desynchronisation), and the scope
 // operand of the SIMD-group barrier follows the AIR version (docs/formats/air.md 3.7). Whoever made the declaration, it
 // gets the table's attributes; so do all other operations that talk between lanes.
+#include "interface/limits.hpp"
 #include "legalise/support.hpp"
 
 #include "llvm/IR/Module.h"
@@ -20,8 +21,10 @@ Result<void> barriers(PassContext& context) {
       if (!call || call->getCalledFunction() != &function) continue;
       if (function.isConvergent()) call->setConvergent();
       if (!is_simdgroup_barrier || context.finished) continue;
-      call->setArgOperand(1, llvm::ConstantInt::getSigned(call->getArgOperand(1)->getType(),
-                                                          simdgroup_barrier_scope(context.target.air)));
+      const unsigned last = call->arg_size() - 1;
+      if (context.target.air < kFirstMemoryFlags)  // later ones say the scope that the kernel asked for
+        call->setArgOperand(last, llvm::ConstantInt::getSigned(call->getArgOperand(last)->getType(),
+                                                               simdgroup_barrier_scope(context.target.air)));
     }
   }
   return {};

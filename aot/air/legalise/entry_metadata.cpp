@@ -100,7 +100,8 @@ bool is_handle_array(const kernel_ir::StructField& field) {
 
 /// AIR's word for an argument that is a handle.
 std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
-  if (kind == BindingClass::table) return "air.visible_function_table";
+  if (kind == BindingClass::table)
+    return type_name.starts_with("intersection_") ? "air.intersection_function_table" : "air.visible_function_table";
   if (kind != BindingClass::acceleration_structure) return fmt::format("air.{}", to_string(kind));
   const bool has_instances = type_name.find("instancing") != std::string_view::npos;  // tags stand in any order
   return has_instances ? "air.instance_acceleration_structure" : "air.primitive_acceleration_structure";
@@ -458,7 +459,9 @@ Result<void> entry_metadata(PassContext& context) {
   if (context.entry->hasFnAttribute(kernel_ir::kEarlyTests)) entry = with_early_fragment_tests(*entry);
   if (const llvm::Attribute extra = context.entry->getFnAttribute(kernel_ir::kEntryExtra); extra.isValid()) {
     const llvm::StringRef words = extra.getValueAsString();
-    entry = with_extra(context.module, *entry, kernel_ir::parse_words({words.data(), words.size()}));
+    const std::vector<std::string> parsed = kernel_ir::parse_words({words.data(), words.size()});
+    // A patch is a node of its own; the kind and the tags of an intersection function are not.
+    entry = context.stage == "intersection" ? with_words(*entry, parsed) : with_extra(context.module, *entry, parsed);
   }
   if (context.entry->hasFnAttribute(kernel_ir::kStitching)) {
     SMELT_TRY(entry, with_stitching(*context.entry, *entry));

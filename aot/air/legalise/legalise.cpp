@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "legalise/legalise.hpp"
 
-#include "allow_list/allow_list.hpp"
 #include "interface/module_metadata.hpp"
 #include "legalise/passes.hpp"
 #include "legalise/tensors.hpp"
+#include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -52,6 +52,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(typed_addresses, kernel_ir),
     SMELT_PASS(tensors, kernel_ir),
     SMELT_PASS(matrix_memory, all),
+    SMELT_PASS(memory_orders, all),
     SMELT_PASS(barriers, all),
     SMELT_PASS(texture_forms, all),
     SMELT_PASS(version_gate, all),
@@ -67,16 +68,21 @@ Result<void> verify(const llvm::Module& module, std::string_view pass) {
   return fail(Errc::compile_failed, "after {}: {}", pass, text);
 }
 
-/// Input that is AIR already comes from anywhere, and its passes change little: what the allow-list does not have in
-/// AIR is in no library that we write of it, since `smelt verify` would object. Kernels alone: of other stages less is
-/// listed. What verify judges by checks of its own is left to the passes that made or took it.
-Result<void> check_listed(const PassContext& context) {
-  if (!context.finished || context.stage != "kernel") return {};
-  constexpr size_t kLooked = 64;
-  for (const allow_list::Breach& breach : allow_list::find_breaches(context.module, kLooked))
-    if (!breach.verify_knows)
-      return fail(Errc::unsupported, "{}{}{}: AIR has no such thing", breach.place, breach.place.empty() ? "" : ": ",
-                  breach.message);
+/// Input that is AIR already comes from anywhere, and its passes change little: what `smelt verify` objects to in a
+/// module is in no library that we write of it. Records and operations' types are left to the writer.
+Result<void> check_finished(const PassContext& context, const std::string& function) {
+  if (!context.finished) return {};
+  const ModuleContext expected{.function = function, .stage = context.stage};
+  std::vector<Finding> found;
+  verify::Findings findings(found);
+  verify::check_module_metadata(context.module, expected, findings);
+  verify::check_entries(context.module, expected, air_version(context.module).value_or(context.target.air), findings);
+  verify::check_limits(context.module, findings);
+  verify::check_foreign(context.module, findings);
+  for (const Finding& one : found)
+    if (one.severity == Finding::Severity::error)
+      return fail(Errc::unsupported, "{}{}{}: {}", one.place, one.place.empty() ? "" : ": ", one.message,
+                  one.check == Check::foreign ? "AIR has no such thing" : "a library with that does not verify");
   return {};
 }
 
@@ -84,7 +90,8 @@ Result<void> run_passes(AirModule& unit, const Target& target, const LegaliseOpt
   llvm::Module& module = *unit.module;
   const bool finished = air_version(module).has_value();
   module.setModuleIdentifier(unit.function);
-  if (!finished) module.setDataLayout(air_data_layout());  // before anything asks for a size
+  // Before anything asks for a size. Text of finished AIR may leave it out; there is only one.
+  if (!finished || module.getDataLayoutStr().empty()) module.setDataLayout(air_data_layout());
   PassContext context{.module = module,
                       .entry = module.getFunction(unit.function),
                       .stage = unit.stage,
@@ -101,7 +108,7 @@ Result<void> run_passes(AirModule& unit, const Target& target, const LegaliseOpt
     if (options.stop_after == pass.name) return {};
   }
   SMELT_TRY_VOID(verify(module, "legalising"));
-  return check_listed(context);
+  return check_finished(context, unit.function);
 }
 
 }  // namespace

@@ -106,13 +106,7 @@ Result<void> matrix_memory(PassContext& context) {
       }
       llvm::SmallVector<llvm::Value*, 6> arguments(call->arg_begin(), call->arg_begin() + leading);
       arguments.append(operands.begin(), operands.end());
-      llvm::CallInst* made = builder.CreateCall(declared, arguments);
-      made->setConvergent();
-      made->setTailCallKind(call->getTailCallKind());
-      if (llvm::isa<llvm::FPMathOperator>(made)) made->copyFastMathFlags(call);
-      made->takeName(call);
-      call->replaceAllUsesWith(made);
-      call->eraseFromParent();
+      replace_call(*call, *declared, arguments);
     }
     function->eraseFromParent();
   }

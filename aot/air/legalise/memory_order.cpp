@@ -7,8 +7,7 @@
 namespace smelt::aot::air {
 namespace {
 
-constexpr int kFlags = 3;   // device and threadgroup memory
-constexpr int kSeqCst = 5;  // the one order above relaxed that Metal 3.2 fences have
+constexpr int kFlags = 3;  // device and threadgroup memory
 
 }  // namespace
 
@@ -29,8 +28,10 @@ Result<void> emit_fence(PassContext& context, llvm::IRBuilderBase& builder, Memo
                         const llvm::Instruction& at) {
   const auto number = [&](int value) { return builder.getInt32(static_cast<uint32_t>(value)); };
   if (scope == MemoryScope::simdgroup) {
-    SMELT_TRY_VOID(call_air(builder, context, "air.simdgroup.barrier",
-                            {number(kFlags), number(simdgroup_barrier_scope(context.target.air))}));
+    llvm::SmallVector<llvm::Value*, 3> operands = {number(kFlags)};
+    if (context.target.air >= kFirstMemoryFlags) operands.push_back(number(kSeqCst));
+    operands.push_back(number(simdgroup_barrier_scope(context.target.air)));
+    SMELT_TRY_VOID(call_air(builder, context, "air.simdgroup.barrier", operands));
     return {};
   }
   const auto fence = lookup("air.atomic.fence", context.target.air);

@@ -66,6 +66,7 @@ Result<void> typed_addresses(PassContext&);           ///< gep i8 p, 24 -> gep %
 
 // The target. Finished AIR too.
 Result<void> matrix_memory(PassContext&);   ///< the 2.7 and the 2.8 form of matrix loads and stores
+Result<void> memory_orders(PassContext&);   ///< the 2.8 and the 2.9 form of atomics and barriers
 Result<void> barriers(PassContext&);        ///< convergent everywhere; the scope operand of this AIR version
 Result<void> texture_forms(PassContext&);   ///< calls of textures and constant samplers as this AIR version has them
 Result<void> version_gate(PassContext&);    ///< nothing that this AIR version cannot say; unknown operations are errors

@@ -35,6 +35,16 @@ Result<llvm::CallInst*> call_air(llvm::IRBuilderBase& builder, const PassContext
   return call;
 }
 
+void replace_call(llvm::CallInst& call, llvm::Function& declared, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* made = llvm::IRBuilder<>(&call).CreateCall(&declared, arguments);
+  if (call.isConvergent() || declared.isConvergent()) made->setConvergent();
+  made->setTailCallKind(call.getTailCallKind());
+  if (llvm::isa<llvm::FPMathOperator>(made) && llvm::isa<llvm::FPMathOperator>(call)) made->copyFastMathFlags(&call);
+  made->takeName(&call);
+  call.replaceAllUsesWith(made);
+  call.eraseFromParent();
+}
+
 llvm::Function* replace_entry(PassContext& context, llvm::ArrayRef<llvm::Type*> parameters,
                               llvm::ArrayRef<int> from_old) {
   llvm::Function* old = context.entry;

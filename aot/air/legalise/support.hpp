@@ -29,6 +29,10 @@ tl::unexpected<Error> refuse(const llvm::Instruction& at, fmt::format_string<Arg
 Result<llvm::CallInst*> call_air(llvm::IRBuilderBase& builder, const PassContext& context, std::string_view name,
                                  llvm::ArrayRef<llvm::Value*> arguments);
 
+/// Calls `declared` in the place of `call`, which is erased; its name, uses, convergence, tail call kind and fast-math
+/// flags move to the new call.
+void replace_call(llvm::CallInst& call, llvm::Function& declared, llvm::ArrayRef<llvm::Value*> arguments);
+
 /// The entry with other parameters, in its place and with its name, body, attributes and metadata; the old one is gone.
 /// `from_old[i]` is the index of the old parameter that new parameter i continues (its attributes and uses move along
 /// when the types agree), or -1. Old parameters that nothing continues must have no uses left.

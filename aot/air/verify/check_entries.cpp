@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The entry point's node (docs/formats/air.md 1.5): { function, outputs, inputs [, extras] }.
 #include "interface/entry.hpp"
+#include "kernel_ir/handles.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
@@ -23,6 +24,18 @@ void check_kernel(const EntryNode& entry, Findings& findings) {
     findings.error(Check::entry, place, "the outputs of a {} are the empty node", entry.stage);
 }
 
+/// An array of textures or samplers is passed byval (docs/formats/air.md 1.6), and nothing else is. Before it is
+/// written, a structure stands for each.
+bool is_array_of_handles(const llvm::Type& type) {
+  const auto* array = llvm::dyn_cast<llvm::ArrayType>(&type);
+  if (!array) return false;
+  if (const auto* structure = llvm::dyn_cast<llvm::StructType>(array->getElementType()))
+    return !kernel_ir::structure_of_handle(*structure).empty();
+  if (!array->getElementType()->isPointerTy()) return false;
+  const unsigned space = array->getElementType()->getPointerAddressSpace();
+  return space == 1 || space == 2;  // device: a texture; constant: a sampler
+}
+
 void check_shape(const EntryNode& entry, Version air, Findings& findings) {
   const std::string place = fmt::format("!air.{}", entry.stage);
   if (!entry.function) {
@@ -31,6 +44,13 @@ void check_shape(const EntryNode& entry, Version air, Findings& findings) {
   }
   if (entry.function->isDeclaration())
     findings.error(Check::entry, place, "'{}' has no body", entry.function->getName().str());
+  // A caller would copy it for the function. An entry point's arguments are bound, so nothing says whose copy is
+  // written.
+  for (const llvm::Argument& argument : entry.function->args())
+    if ((argument.hasByValAttr() && !is_array_of_handles(*argument.getParamByValType())) || argument.hasByRefAttr() ||
+        argument.hasStructRetAttr())
+      findings.error(Check::entry, place, "argument {} is byval, byref or sret; an entry point's are bound, not passed",
+                     argument.getArgNo());
   if (entry.node->getNumOperands() < 3) {
     findings.error(Check::entry, place, "{} operands; want function, outputs, inputs", entry.node->getNumOperands());
     return;

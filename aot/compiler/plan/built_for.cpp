@@ -71,6 +71,15 @@ std::optional<Target> built_for(const metallib::Library& library) {
   return target;
 }
 
+std::optional<Target> target_of_triple(std::string_view triple) {
+  const auto parts = air::parse_triple(triple);
+  if (!parts || parts->simulator) return std::nullopt;
+  std::string name = fmt::format("{}{}", target_word(parts->platform), parts->os.major);
+  if (parts->os.minor != 0) name += fmt::format(".{}", parts->os.minor);
+  const auto target = parse_target(name);
+  return target ? std::optional(*target) : std::nullopt;
+}
+
 std::optional<Target> built_for(ByteView file) {
   switch (input::detect_kind(file)) {
     case input::Kind::metallib:

@@ -93,6 +93,7 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
                                     .threads_per_threadgroup = launch.threads_per_threadgroup.value_or(0),
                                     .hidden_pointers = launch.hidden_pointers};
   SMELT_TRY(const KernelModule module, input::read_input(source.bytes, source.name, reading));
+  gathered.target = target_of_triple(module.module->getTargetTriple());
   Unit unit{.source = index,
             .bitcode = std::make_shared<const Bytes>(to_bitcode(*module.module)),
             .all = shared(air::entry_points(*module.module))};
@@ -133,7 +134,7 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
 
 Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
                         const LaunchMetadata& launch) {
-  switch (input::detect_kind(source.bytes)) {
+  switch (input::detect_kind(source.bytes, source.name)) {
     case input::Kind::metallib:
     case input::Kind::universal: {
       auto gathered = gather_metallib(source, index);

@@ -75,12 +75,6 @@ Result<std::vector<CompiledFunction>> build_functions(const Unit& unit, const Ta
   return functions;
 }
 
-/// A library of Metal source may hold instantiations that no GPU can run; Metal says so when a pipeline is made of
-/// them.
-bool leaves_out(const Unit& unit, const PlanState& plan, const Error& error) {
-  return unit.msl && plan.units.size() > 1 && error.code == Errc::threadgroup_memory_too_large;
-}
-
 Result<void> add_unit(Hasher& hasher, const Unit& unit) {
   if (unit.msl) {
     SMELT_TRY(const msl::MslKernel* const kernel, unit.msl->kernel(unit.first));
@@ -299,10 +293,6 @@ Result<std::vector<Compiled>> Plan::build(std::span<const size_t> parts) const {
     CompiledTarget& result = built[i / targets].targets[i % targets];
     auto functions =
         contained({}, [&] { return build_functions(unit, plan.targets[i % targets], legalising, warnings[i]); });
-    if (!functions && leaves_out(unit, plan, functions.error())) {
-      warnings[i].push_back(fmt::format("{}: left out: {}", source.name, functions.error().message));
-      return {};
-    }
     if (!functions) return tl::unexpected(placed(std::move(functions).error(), source));
     result.functions = std::move(*functions);
     SMELT_TRY(result.metallib, make_metallib(result, unit));

@@ -39,7 +39,7 @@ struct Unit {
   bool from_metallib() const { return !bitcode && !msl; }
 };
 
-/// A source's units, and the target that it was built for when it is a Metal library.
+/// A source's units, and the target that it was built for when it is a Metal library, or AIR that names its system.
 struct Gathered {
   std::vector<Unit> units;
   std::vector<Unit> visible;  ///< one for each visible function, also of those that nobody asked for
@@ -54,6 +54,9 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
 
 /// As for a file (smelt/aot/object.hpp), of a library that is read already.
 std::optional<Target> built_for(const metallib::Library& library);
+
+/// The row of the system that a triple of AIR names; nothing for other triples and simulators.
+std::optional<Target> target_of_triple(std::string_view triple);
 
 /// The unit's module with only its own entry points.
 Result<KernelModule> open_unit(const Unit& unit);

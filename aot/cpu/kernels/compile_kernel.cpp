@@ -9,7 +9,10 @@
 #include "codegen/long_code.hpp"
 #include "codegen/private_memory.hpp"
 #include "codegen/unreachable.hpp"
+#include "interface/limits.hpp"
+#include "interface/reflect.hpp"
 #include "ir_reader/parse.hpp"
+#include "kernel_ir/cpu_only.hpp"
 #include "kernel_ir/kernel_module.hpp"
 #include "lanes/byte_textures.hpp"
 #include "launch/launch.hpp"
@@ -178,7 +181,7 @@ class KernelCompiler {
     if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
     if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
     if (tables_) result.row.oldest = schema::kCpuSliceWithTables;
-    if (options_.checked) result.row.oldest = schema::kCpuSliceWithPlaces;
+    if (options_.checked) result.row.oldest = schema::kCpuSliceThatChecks;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;
@@ -191,12 +194,15 @@ class KernelCompiler {
     install_diagnostics(*kernel_module_.context, first_error_);
     tensors_ = has_tensors(*module_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
+    const bool is_cpu_only = kernel_ir::is_cpu_only(*module_);  // admit() leaves no mark
     if (auto admitted = allow_list::admit(*module_); !admitted) {
       // What the entry is given may say it in Metal's words: an imageblock, a table.
       auto entry = read_kernel_entry(*module_);
       if (!entry && entry.error().code == Errc::unsupported) return tl::unexpected(std::move(entry).error());
       return admitted;
     }
+    if (const uint64_t bytes = air::threadgroup_bytes(*module_); bytes > air::kMostThreadgroupBytes && !is_cpu_only)
+      return fail(Errc::threadgroup_memory_too_large, "{}", air::too_much_threadgroup_memory(view_.name, bytes));
     tables_ = has_function_tables(*module_);
     SMELT_TRY_VOID(bind_function_tables(*module_, options_.visible));
     install_diagnostics(*kernel_module_.context, first_error_);

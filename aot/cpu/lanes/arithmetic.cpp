@@ -190,7 +190,13 @@ void Arithmetic::emit(llvm::Instruction& instruction) {
 }
 
 void Arithmetic::emit_copy(llvm::Instruction& instruction) {
-  llvm::Instruction* copy = instruction.clone();
+  // `or disjoint` is a sum where the lane is on. Lane 0 may be off and have both bits, and all lanes' values are lane
+  // 0's plus a constant: only a sum keeps that.
+  const auto* disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
+  const bool is_sum = disjoint && disjoint->isDisjoint() && gang_.shape(&instruction).has_offsets();
+  llvm::Instruction* copy = is_sum
+                                ? llvm::BinaryOperator::CreateAdd(instruction.getOperand(0), instruction.getOperand(1))
+                                : instruction.clone();
   for (llvm::Use& use : copy->operands()) {
     if (llvm::isa<llvm::Function>(use) || llvm::isa<llvm::MetadataAsValue>(use)) continue;
     use.set(gang_.scalar(use));

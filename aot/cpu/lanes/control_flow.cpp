@@ -219,6 +219,16 @@ Parts ControlFlow::incoming_parts(llvm::PHINode& phi, llvm::BasicBlock* from) {
   return result;
 }
 
+// Where lanes meet, all bring the same value or none: lanes that skipped an arm bring theirs though those that come
+// from it have none.
+llvm::Value* ControlFlow::incoming_scalar(llvm::PHINode& phi, llvm::BasicBlock* from) {
+  llvm::Value* value = phi.getIncomingValueForBlock(from);
+  if (llvm::isa<llvm::UndefValue>(value) && gang_.analysis.shapes->is_join(phi.getParent()))
+    for (llvm::BasicBlock* way : ways_in(gang_.analysis, phi.getParent(), from))
+      if (llvm::isa<llvm::UndefValue>(value)) value = phi.getIncomingValueForBlock(way);
+  return gang_.scalar(value);
+}
+
 llvm::Value* ControlFlow::incoming_matrix(llvm::PHINode& phi, llvm::BasicBlock* from) {
   llvm::Loop* loop = gang_.analysis.loops->getLoopFor(phi.getParent());
   if (loop && loop->getHeader() == phi.getParent()) {
@@ -253,8 +263,7 @@ void ControlFlow::connect_phis(llvm::BasicBlock* block) {
         }
         continue;
       }
-      llvm::Value* value =
-          form.is_matrix() ? incoming_matrix(phi, from) : gang_.scalar(phi.getIncomingValueForBlock(from));
+      llvm::Value* value = form.is_matrix() ? incoming_matrix(phi, from) : incoming_scalar(phi, from);
       llvm::cast<llvm::PHINode>(gang_.scalar(&phi))->addIncoming(value, last_[from]);
     }
   }

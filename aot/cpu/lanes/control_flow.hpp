@@ -39,6 +39,7 @@ class ControlFlow {
   void emit_divergent_branch(llvm::BasicBlock* block, llvm::BranchInst* branch);
   void close_divergent_loop(llvm::Loop* loop, llvm::BranchInst* branch);
   Parts incoming_parts(llvm::PHINode& phi, llvm::BasicBlock* from);
+  llvm::Value* incoming_scalar(llvm::PHINode& phi, llvm::BasicBlock* from);
   llvm::Value* incoming_matrix(llvm::PHINode& phi, llvm::BasicBlock* from);
   llvm::Value* mask_of(llvm::BasicBlock* block);
   llvm::Loop* divergent_loop_left_at(llvm::BasicBlock* block) const;

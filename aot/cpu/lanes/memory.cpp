@@ -38,6 +38,8 @@ Access access_of(GangContext& gang, llvm::Instruction& instruction, llvm::Value*
   // An aligned block is in memory as a whole if a part of it is.
   access.whole_blocks = access.align.value() >= std::bit_ceil(count * access.layout.element_bytes) &&
                         access.stride * access.layout.element_bytes <= access.align.value();
+  // Lanes that are on are aligned so. What is moved at once begins with lane 0, which may be off.
+  access.align = llvm::commonAlignment(access.align, static_cast<uint64_t>(access.shape.step));
   return access;
 }
 

@@ -126,8 +126,8 @@ llvm::Constant* identity(const Collective& collective, llvm::Type* widened) {
       return llvm::Constant::getAllOnesValue(widened);
     case Kind::sum:
     case Kind::prefix_inclusive_sum:
-    case Kind::prefix_exclusive_sum:
-      // -0 is what leaves every float as it is; but a sum of no lanes is 0, and AIR gives 0 first.
+      // Adding -0 leaves every float as it is, -0 too. An exclusive sum begins with +0, so no lane of it gets -0.
+      if (is_float) return llvm::ConstantFP::getZero(widened, /*Negative=*/true);
       return llvm::Constant::getNullValue(widened);
     default:
       return llvm::Constant::getNullValue(widened);

@@ -35,6 +35,10 @@ struct LowerOptions {
   bool name_texels = false;    ///< a texel that is read or written has its address first, null outside of the texture
 };
 
+/// ptr (ptr), with LowerOptions::name_texels: a handle of a texture or sampler, which is not taken for one before it
+/// was looked at.
+inline constexpr char kTextureHandle[] = "smelt.texture", kSamplerHandle[] = "smelt.sampler";
+
 /// Who deals with a function of this name.
 enum class Support : uint8_t {
   lowered,      ///< lower_air_operations makes plain IR of it

@@ -214,16 +214,19 @@ class TensorLowering {
   }
   void meet(llvm::IRBuilder<>& builder, uint64_t threads) {
     if (threads < kSimdWidth) return;
-    auto* const type =
-        llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt32Ty(), builder.getInt32Ty()}, false);
-    llvm::FunctionCallee barrier = module_.getOrInsertFunction("air.simdgroup.barrier", type);
-    auto* const callee = llvm::cast<llvm::Function>(barrier.getCallee());
+    constexpr StringRef kName = "air.simdgroup.barrier";
+    constexpr unsigned kDeviceAndThreadgroup = 3, kSeqCst = 5, kSimdgroupScope = 4;
+    llvm::Function* callee = module_.getFunction(kName);  // with an order from AIR 2.9 on
+    if (callee == nullptr)
+      callee = llvm::Function::Create(
+          llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt32Ty(), builder.getInt32Ty()}, false),
+          llvm::GlobalValue::ExternalLinkage, kName, module_);
     callee->setConvergent();
     callee->addFnAttr(llvm::Attribute::NoMerge);
-    constexpr unsigned kDeviceAndThreadgroup = 3, kSimdgroupScope = 4;
-    CallInst* made =
-        builder.CreateCall(barrier, {builder.getInt32(kDeviceAndThreadgroup), builder.getInt32(kSimdgroupScope)});
-    made->setConvergent();
+    llvm::SmallVector<Value*, 3> operands = {builder.getInt32(kDeviceAndThreadgroup)};
+    if (callee->arg_size() == 3) operands.push_back(builder.getInt32(kSeqCst));
+    operands.push_back(builder.getInt32(kSimdgroupScope));
+    builder.CreateCall(callee, operands)->setConvergent();
   }
 
   Result<Value*> lower_call(llvm::IRBuilder<>& builder, CallInst& call, StringRef name) {

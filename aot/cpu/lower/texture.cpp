@@ -16,6 +16,18 @@ using Verb = TextureOperation::Verb;
 /// Of the runtime's `shape`: the number of axes, and 4 for a cube.
 constexpr unsigned kCubeShape = 4;
 
+/// The address that the runtime is given for a texture or sampler. Checked code asks first whether one lives there.
+Value* handle(const Call& call, Value* pointer, const char* kind) {
+  llvm::Type* const address = call.builder.getPtrTy();
+  pointer = call.builder.CreateAddrSpaceCast(pointer, address);
+  if (!call.names_texels) return pointer;
+  llvm::FunctionCallee looks = call.module().getOrInsertFunction(kind, address, address);
+  auto* const function = llvm::cast<llvm::Function>(looks.getCallee());
+  for (const auto attribute : {llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn}) function->addFnAttr(attribute);
+  function->setDoesNotAccessMemory();
+  return call.builder.CreateCall(looks, pointer);
+}
+
 class TextureLowering {
  public:
   TextureLowering(Call& call, const TextureOperation& operation, const TextureOperands& operands)
@@ -54,7 +66,8 @@ class TextureLowering {
   Value* to_i32(Value* number) {
     return number == nullptr ? whole(0) : builder_.CreateZExtOrTrunc(number, builder_.getInt32Ty());
   }
-  Value* handle(Value* pointer) { return builder_.CreateAddrSpaceCast(pointer, builder_.getPtrTy()); }
+  Value* texture() { return handle(call_, operands_.texture, kTextureHandle); }
+  Value* sampler() { return handle(call_, operands_.sampler, kSamplerHandle); }
 
   Value* layer() {
     if (operation_.is_cube()) {
@@ -114,12 +127,7 @@ class TextureLowering {
     return texel(words);
   }
   llvm::SmallVector<Value*, 8> place(Value* coordinate, Value* level, Value* sample) {
-    return {handle(operands_.texture),
-            whole_axis(coordinate, 0),
-            whole_axis(coordinate, 1),
-            whole_axis(coordinate, 2),
-            layer(),
-            level,
+    return {texture(), whole_axis(coordinate, 0), whole_axis(coordinate, 1), whole_axis(coordinate, 2), layer(), level,
             sample};
   }
   /// Where a read looks; its offset may only be a constant, and is zero where nobody wrote one.
@@ -141,7 +149,7 @@ class TextureLowering {
   }
 
   Result<Value*> level_of_gradients() {
-    llvm::SmallVector<Value*, 12> operands{handle(operands_.texture), handle(operands_.sampler)};
+    llvm::SmallVector<Value*, 12> operands{texture(), sampler()};
     for (Value* of : {operands_.gradients[0], operands_.gradients[1], operands_.coordinate})
       for (unsigned i = 0; i < 3; ++i) operands.push_back(axis(of, i, zero()));
     operands.push_back(shape());
@@ -149,7 +157,7 @@ class TextureLowering {
   }
 
   llvm::SmallVector<Value*, 14> sampled(unsigned offsets) {
-    llvm::SmallVector<Value*, 14> operands{handle(operands_.texture), handle(operands_.sampler)};
+    llvm::SmallVector<Value*, 14> operands{texture(), sampler()};
     for (unsigned i = 0; i < 3; ++i) operands.push_back(axis(operands_.coordinate, i, zero()));
     operands.push_back(to_i32(operands_.element));
     for (unsigned i = 0; i < offsets; ++i) operands.push_back(whole_axis(operands_.offset, i));
@@ -184,7 +192,7 @@ class TextureLowering {
 
   Result<Value*> query() {
     const llvm::StringRef what = operation_.query;
-    llvm::SmallVector<Value*, 2> operands{handle(operands_.texture)};
+    llvm::SmallVector<Value*, 2> operands{texture()};
     if (what == "get_num_mip_levels") return run("texture_levels", operands);
     if (what == "get_num_samples") return run("texture_samples", operands);
     if (what == "get_array_size") {
@@ -260,8 +268,8 @@ Result<Value*> lowering::texture_atomic(Call& call) {
   if (offset != nullptr) place = builder.CreateAdd(place, offset);
   Value* layer = element != nullptr ? number(element, 0) : builder.getInt32(0);
   if (face != nullptr) layer = builder.CreateAdd(builder.CreateMul(layer, builder.getInt32(6)), number(face, 0));
-  llvm::SmallVector<Value*, 8> operands{builder.CreateAddrSpaceCast(texture, builder.getPtrTy()), number(place, 0),
-                                        number(place, 1), number(place, 2), layer};
+  llvm::SmallVector<Value*, 8> operands{handle(call, texture, kTextureHandle), number(place, 0), number(place, 1),
+                                        number(place, 2), layer};
   llvm::Type* const texel = llvm::FixedVectorType::get(builder.getInt32Ty(), 4);
   const auto as_texel = [&](Value* seen) {
     llvm::Constant* const rest_of_it =
@@ -284,8 +292,7 @@ Result<Value*> lowering::texture_atomic(Call& call) {
 
 Result<Value*> lowering::is_null_texture(Call& call) {
   if (call.operands.size() != 1 || !call[0]->getType()->isPointerTy()) return bad_call(call, "a texture");
-  SMELT_TRY(Value * is_null,
-            run_atomic(call, "texture_is_null", {call.builder.CreateAddrSpaceCast(call[0], call.builder.getPtrTy())}));
+  SMELT_TRY(Value * is_null, run_atomic(call, "texture_is_null", {handle(call, call[0], kTextureHandle)}));
   return call.builder.CreateIsNotNull(is_null);
 }
 

@@ -14,6 +14,26 @@ RT_INLINE u32 at_level(u32 size, u32 level) {
   return smaller ? smaller : 1;
 }
 
+/// Returns 1 if the launch was handed a texture or sampler at this address. After the first fault of a launch it
+/// returns 0, so that a kernel cannot find an address by trying many.
+int smelt_rt_texture_is_handle(const struct smelt_cpu_dispatch* dispatch, u64 address, u32 is_sampler) {
+  const struct smelt_cpu_services* const services = dispatch->services;
+  if (!services || dispatch->fault->claimed) return 0;
+  const u64* first = (const u64*)(is_sampler ? services->samplers : services->textures);
+  u64 count = is_sampler ? services->sampler_count : services->texture_count;
+  while (count > 0) {
+    const u64 half = count / 2;
+    if (first[half] == address) return 1;
+    if (first[half] < address) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return 0;
+}
+
 u32 smelt_rt_texture_width(const Texture* texture, u32 level) {
   return texture ? at_level(texture->width, level) : 0;
 }
@@ -248,6 +268,15 @@ RT_INLINE Word4 decode(const Texture* t, const unsigned char* p) {
   return arrange(t, c, holds_integers(t) ? 1 : bits(1.0f));
 }
 
+// A write to an integer format of 8, 16, 10 or 2 bits stores the nearest value that the format holds (Metal Shading
+// Language Specification 8.7.6).
+RT_INLINE u32 at_most(u32 v, u32 most) {
+  return v < most ? v : most;
+}
+RT_INLINE i32 clamped(i32 v, i32 low, i32 high) {
+  return v < low ? low : v > high ? high : v;
+}
+
 RT_INLINE void encode_one(u32 encoding, unsigned char* p, u32 index, u32 v) {
   const float x = from_bits(v);
   switch (encoding) {
@@ -261,8 +290,10 @@ RT_INLINE void encode_one(u32 encoding, unsigned char* p, u32 index, u32 v) {
       p[index] = (unsigned char)to_unorm(index == 3 ? x : to_srgb(x), 8);
       return;
     case SMELT_CPU_UINT8:
+      p[index] = (unsigned char)at_most(v, 255);
+      return;
     case SMELT_CPU_SINT8:
-      p[index] = (unsigned char)v;
+      p[index] = (unsigned char)clamped((i32)v, -128, 127);
       return;
     case SMELT_CPU_UNORM16:
       store16(p + 2 * index, to_unorm(x, 16));
@@ -274,8 +305,10 @@ RT_INLINE void encode_one(u32 encoding, unsigned char* p, u32 index, u32 v) {
       store16(p + 2 * index, float_to_half(x));
       return;
     case SMELT_CPU_UINT16:
+      store16(p + 2 * index, at_most(v, 65535));
+      return;
     case SMELT_CPU_SINT16:
-      store16(p + 2 * index, v);
+      store16(p + 2 * index, (u32)clamped((i32)v, -32768, 32767));
       return;
     default:
       store32(p + 4 * index, v);
@@ -306,7 +339,8 @@ RT_INLINE void encode_packed(const Texture* t, unsigned char* p, Word4 words) {
       v = to_unorm(c.x, 10) | to_unorm(c.y, 10) << 10 | to_unorm(c.z, 10) << 20 | to_unorm(c.w, 2) << 30;
       break;
     case SMELT_CPU_RGB10A2_UINT:
-      v = (words.x & 1023) | (words.y & 1023) << 10 | (words.z & 1023) << 20 | words.w << 30;
+      v = at_most(words.x, 1023) | at_most(words.y, 1023) << 10 | at_most(words.z, 1023) << 20 |
+          at_most(words.w, 3) << 30;
       break;
     case SMELT_CPU_RG11B10_FLOAT:
       v = to_small(c.x, 6) | to_small(c.y, 6) << 11 | to_small(c.z, 5) << 22;

@@ -6,6 +6,7 @@
 #include "smelt/schema/cpu_abi.h"
 
 #include "lower/collectives.hpp"
+#include "lower/lower.hpp"
 #include "lower/tensors.hpp"
 #include "runtime/runtime.hpp"
 #include "work_item/defined.hpp"
@@ -20,6 +21,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace smelt::aot::cpu {
@@ -37,6 +39,17 @@ struct Range {
   llvm::Value* also = nullptr;  ///< i1: must hold besides; may be null
 };
 
+/// thread_position_in_grid; nothing of a function that a work item calls.
+std::array<llvm::Value*, 3> position_in(llvm::Function& function, const WorkItem* item) {
+  std::array<llvm::Value*, 3> position{};
+  for (size_t i = 0; item != nullptr && i < item->parameters.size(); ++i) {
+    const WorkParameter& parameter = item->parameters[i];
+    if (parameter.kind == WorkParameter::Kind::builtin && parameter.builtin == Builtin::thread_position_in_grid)
+      position[parameter.component] = function.getArg(static_cast<unsigned>(i));
+  }
+  return position;
+}
+
 class AccessGuard {
  public:
   AccessGuard(llvm::Function& function, llvm::Value* dispatch, const WorkItem* item,
@@ -46,25 +59,26 @@ class AccessGuard {
         i64_(llvm::Type::getInt64Ty(function.getContext())),
         dispatch_(dispatch),
         shadows_(function, dispatch, item, objects) {
-    if (item == nullptr) return;
-    parameters_ = item->parameters;
-    for (size_t i = 0; i < item->parameters.size(); ++i) {
-      const WorkParameter& parameter = item->parameters[i];
-      if (parameter.kind == WorkParameter::Kind::builtin && parameter.builtin == Builtin::thread_position_in_grid)
-        position_[parameter.component] = function.getArg(static_cast<unsigned>(i));
-    }
+    position_ = position_in(function, item);
+    if (item != nullptr) parameters_ = item->parameters;
   }
 
   Result<void> run() {
     llvm::SmallVector<llvm::Instruction*> accesses;
+    llvm::SmallVector<llvm::CallInst*> handles;
     for (llvm::Instruction& instruction : llvm::instructions(function_))
-      if (instruction.mayReadOrWriteMemory()) accesses.push_back(&instruction);
+      if (is_handle(&instruction))
+        handles.push_back(llvm::cast<llvm::CallInst>(&instruction));
+      else if (instruction.mayReadOrWriteMemory())
+        accesses.push_back(&instruction);
     for (llvm::Instruction* access : accesses) {
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(access))
         SMELT_TRY_VOID(guard_call(*call));
       else
         SMELT_TRY_VOID(guard_plain(*access));
     }
+    // Last: what is loaded from a handle is known by the call that gives it.
+    for (llvm::CallInst* handle : handles) SMELT_TRY_VOID(hold_handle(*handle));
     return {};
   }
 
@@ -195,6 +209,85 @@ class AccessGuard {
                    .position = position_,
                    .is_write = access.is_write});
     return {};
+  }
+
+  // ---- handles ----
+
+  /// Whether the global is a constant of one or two 64-bit words, as the samplers that a program declares are.
+  static bool is_sampler_state(const llvm::GlobalVariable& global) {
+    const llvm::Type* type = global.getValueType();
+    if (type->isArrayTy() && type->getArrayNumElements() == 2) type = type->getArrayElementType();
+    return global.isConstant() && global.hasInitializer() && type->isIntegerTy(64);
+  }
+
+  /// Whether the handle is certainly one that was bound, or a sampler that the program declares. A handle that was
+  /// loaded or computed may be anything.
+  bool is_certain(const llvm::Value* handle, BindingClass kind) const {
+    llvm::SmallVector<const llvm::Value*> rest{handle};
+    llvm::SmallPtrSet<const llvm::Value*, 8> seen;
+    while (!rest.empty()) {
+      const llvm::Value* const one = rest.pop_back_val();
+      if (!seen.insert(one).second) continue;
+      if (const auto* argument = llvm::dyn_cast<llvm::Argument>(one)) {
+        if (argument->getArgNo() >= parameters_.size()) return false;
+        const WorkParameter& parameter = parameters_[argument->getArgNo()];
+        if (!parameter.is_bound(kind) || parameter.count != 0) return false;
+      } else if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(one)) {
+        if (kind != BindingClass::sampler || !is_sampler_state(*global)) return false;
+      } else if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(one)) {
+        rest.append(phi->value_op_begin(), phi->value_op_end());
+      } else if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(one)) {
+        rest.append({select->getTrueValue(), select->getFalseValue()});
+      } else if (const auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(one)) {
+        rest.push_back(cast->getPointerOperand());
+      } else if (const auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(one)) {
+        rest.push_back(freeze->getOperand(0));
+      } else if (!llvm::isa<llvm::ConstantPointerNull>(one) || kind != BindingClass::texture) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// A handle that is none is reported, and no texture or a sampler without states takes its place.
+  Result<void> hold_handle(llvm::CallInst& call) {
+    const bool is_sampler = call.getCalledFunction()->getName() == kSamplerHandle;
+    llvm::Value* handle = call.getArgOperand(0);
+    if (!is_certain(handle, is_sampler ? BindingClass::sampler : BindingClass::texture)) {
+      llvm::Module& module = *function_.getParent();
+      llvm::Function* const looks = declare_runtime(module, "texture_is_handle");
+      if (looks == nullptr) return unknown("texture_is_handle");
+      llvm::IRBuilder<> builder(&call);
+      handle = builder.CreateFreeze(handle);
+      llvm::Value* const address = builder.CreatePtrToInt(handle, i64_);
+      llvm::Value* good = builder.CreateIsNotNull(
+          builder.CreateCall(looks, {dispatch_, address, builder.getInt32(is_sampler ? 1 : 0)}));
+      if (!is_sampler) good = builder.CreateOr(good, builder.CreateIsNull(address));
+      for (llvm::GlobalVariable& global : module.globals())
+        if (is_sampler && is_sampler_state(global))
+          good = builder.CreateOr(good, builder.CreateICmpEQ(address, builder.CreatePtrToInt(&global, i64_)));
+      llvm::IRBuilder<> report(llvm::SplitBlockAndInsertIfThen(builder.CreateNot(good), &call, false));
+      report_fault(report, dispatch_,
+                   {.object = report.getInt32(SMELT_CPU_FAULT_HANDLE),
+                    .offset = address,
+                    .bytes = report.getInt64(is_sampler ? 1 : 0),
+                    .position = position_,
+                    .place = place(call)});
+      builder.SetInsertPoint(&call);
+      handle = builder.CreateSelect(good, handle,
+                                    is_sampler ? no_states(module) : llvm::Constant::getNullValue(call.getType()));
+    }
+    call.replaceAllUsesWith(handle);
+    call.eraseFromParent();
+    return link_runtime(*function_.getParent());
+  }
+
+  static llvm::Constant* no_states(llvm::Module& module) {
+    auto* const words = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), 2);
+    return module.getOrInsertGlobal("smelt.no_states", words, [&] {
+      return new llvm::GlobalVariable(module, words, true, llvm::GlobalValue::InternalLinkage,
+                                      llvm::ConstantAggregateZero::get(words), "smelt.no_states");
+    });
   }
 
   void tell_tensor(llvm::CallInst& call) {
@@ -399,6 +492,42 @@ class AccessGuard {
 };
 
 }  // namespace
+
+void report_outside_arrays(llvm::Function& function, llvm::Value& dispatch, const WorkItem* item) {
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    const llvm::Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (pointer == nullptr) continue;
+    llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+    const auto* const array = llvm::dyn_cast<llvm::AllocaInst>(
+        pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
+    if (array == nullptr || !array->isStaticAlloca()) continue;
+    const uint64_t bytes = layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction));
+    const uint64_t has = array->getAllocationSize(layout)->getFixedValue();
+    if (offset.ule(has) && bytes <= has - offset.getZExtValue()) continue;
+    llvm::IRBuilder<> builder(&instruction);
+    report_fault(builder, &dispatch,
+                 {.object = builder.getInt32(SMELT_CPU_FAULT_PRIVATE),
+                  .offset = builder.getInt64(static_cast<uint64_t>(offset.getSExtValue())),
+                  .bytes = builder.getInt64(bytes),
+                  .position = position_in(function, item),
+                  .is_write = llvm::isa<llvm::StoreInst>(instruction),
+                  .place = place_text(*function.getParent(), place_of(instruction))});
+    if (!instruction.getType()->isVoidTy())
+      instruction.replaceAllUsesWith(llvm::Constant::getNullValue(instruction.getType()));
+    instruction.eraseFromParent();
+  }
+}
+
+std::string describe(const std::vector<ThreadgroupObject>& objects) {
+  std::string text;
+  for (const ThreadgroupObject& object : objects) {
+    std::string name = object.name;
+    std::ranges::replace_if(name, [](unsigned char letter) { return letter < ' '; }, '?');
+    text += std::to_string(object.offset) + ' ' + std::to_string(object.bytes) + ' ' + name + '\n';
+  }
+  return text;
+}
 
 Result<void> check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
   llvm::Value* dispatch = nullptr;

@@ -26,6 +26,13 @@ struct ThreadgroupObject {
   std::string name;
 };
 
+/// What smelt_cpu_fault::variables has of them.
+std::string describe(const std::vector<ThreadgroupObject>& objects);
+
+/// Reports accesses at constant places outside of a thread's own arrays, which LLVM takes for code that nobody reaches:
+/// before any of its passes. `item`: null of a function that a work item calls.
+void report_outside_arrays(llvm::Function& function, llvm::Value& dispatch, const WorkItem* item);
+
 /// Guards the accesses of a scalar work item. An error for an operation on memory whose bounds are not known here.
 Result<void> check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
 

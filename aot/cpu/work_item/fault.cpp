@@ -10,9 +10,10 @@ namespace {
 
 constexpr char kFaultHelper[] = "smelt.fault";
 constexpr char kFaultHelperWithPlace[] = "smelt.fault.at";
+constexpr char kVariables[] = "smelt.variables";
 
 /// void fault(dispatch, object, offset, bytes, x, y, z, is_write), and `place` behind that: the record of older loaders
-/// has no room for it, so code that is not checked does not write it.
+/// has no room for it and for the variables, so code that is not checked does not write them.
 llvm::Function* fault_function(llvm::Module& module, bool has_place) {
   const char* const name = has_place ? kFaultHelperWithPlace : kFaultHelper;
   if (llvm::Function* known = module.getFunction(name)) return known;
@@ -36,16 +37,17 @@ llvm::Function* fault_function(llvm::Module& module, bool has_place) {
                                   llvm::AtomicOrdering::AcquireRelease, llvm::AtomicOrdering::Monotonic);
   builder.CreateCondBr(builder.CreateExtractValue(exchange, 1), write, done);
   builder.SetInsertPoint(write);
-  const auto put = [&](unsigned argument, uint64_t offset) {
-    builder.CreateStore(function->getArg(argument),
-                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), record, offset));
+  const auto put = [&](llvm::Value* value, uint64_t offset) {
+    builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), record, offset));
   };
-  put(1, offsetof(smelt_cpu_fault, buffer));
-  put(2, offsetof(smelt_cpu_fault, offset));
-  put(3, offsetof(smelt_cpu_fault, bytes));
-  for (unsigned i = 0; i < 3; ++i) put(4 + i, offsetof(smelt_cpu_fault, position) + 4 * i);
-  put(7, offsetof(smelt_cpu_fault, is_write));
-  if (has_place) put(8, offsetof(smelt_cpu_fault, place));
+  put(function->getArg(1), offsetof(smelt_cpu_fault, buffer));
+  put(function->getArg(2), offsetof(smelt_cpu_fault, offset));
+  put(function->getArg(3), offsetof(smelt_cpu_fault, bytes));
+  for (unsigned i = 0; i < 3; ++i) put(function->getArg(4 + i), offsetof(smelt_cpu_fault, position) + 4 * i);
+  put(function->getArg(7), offsetof(smelt_cpu_fault, is_write));
+  if (has_place) put(function->getArg(8), offsetof(smelt_cpu_fault, place));
+  if (llvm::Value* const variables = module.getNamedGlobal(kVariables); has_place && variables != nullptr)
+    put(variables, offsetof(smelt_cpu_fault, variables));
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
   builder.CreateRetVoid();
@@ -56,6 +58,11 @@ llvm::Function* fault_function(llvm::Module& module, bool has_place) {
 
 bool is_fault_helper(llvm::StringRef name) {
   return name == kFaultHelper || name == kFaultHelperWithPlace;
+}
+
+void tell_variables(llvm::Module& module, const std::string& text) {
+  llvm::Constant* const bytes = llvm::ConstantDataArray::getString(module.getContext(), text);
+  new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::InternalLinkage, bytes, kVariables);
 }
 
 llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters) {

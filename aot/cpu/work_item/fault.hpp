@@ -6,11 +6,15 @@
 #include "llvm/IR/IRBuilder.h"
 
 #include <array>
+#include <string>
 
 namespace smelt::aot::cpu {
 
 /// Whether it is a function that fills it.
 bool is_fault_helper(llvm::StringRef name);
+
+/// What faults with a place say of threadgroup variables (smelt_cpu_fault::variables). Before the first of them.
+void tell_variables(llvm::Module& module, const std::string& text);
 
 /// An empty internal function that returns nothing and is rarely called; the code of its callers stays small.
 llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters);

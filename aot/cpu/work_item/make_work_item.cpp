@@ -35,6 +35,7 @@
 namespace smelt::aot::cpu {
 namespace {
 
+constexpr uint64_t kScratchLine = 64;  // to which the scratch memory of a launch is aligned
 // Enough to see through private pointer variables, without mixing addresses of different objects.
 constexpr const char* kBeforeChecks = "sroa,early-cse,simplifycfg,adce";
 
@@ -59,9 +60,14 @@ class Maker {
     const std::vector<RecursiveFunction> recursive = bound_recursion(*function_, *dispatch_);
     set_function_attributes(*function_, target, options_.level);
     if (options_.checked) {
+      if (!threadgroup_objects_.empty()) tell_variables(module_, describe(threadgroup_objects_));
+      report_outside_arrays(*function_, *dispatch_, &result_.item);
       run_passes(*function_, kBeforeChecks, &target);
       SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
-      for (const RecursiveFunction& one : recursive) run_passes(*one.function, kBeforeChecks, &target);
+      for (const RecursiveFunction& one : recursive) {
+        report_outside_arrays(*one.function, *one.dispatch, nullptr);
+        run_passes(*one.function, kBeforeChecks, &target);
+      }
       SMELT_TRY_VOID(check_recursion(recursive));
     }
     if (options_.checked.watches()) {
@@ -185,9 +191,16 @@ class Maker {
     for (llvm::AllocaInst* alloca : allocas) alloca->moveBefore(&*entry.getFirstInsertionPt());
   }
 
-  /// As the program has it: Clang calls a variable of a function "FUNCTION.NAME", others carry a mangled name.
+  /// As the program has it: Clang calls a variable of a function "FUNCTION.NAME", others carry a mangled name, and LLVM
+  /// counts what it has cut off a variable or found a second time.
   static std::string name_of(const llvm::GlobalVariable& global) {
-    const std::string name = llvm::demangle(global.getName().str());
+    llvm::StringRef whole = global.getName();
+    for (size_t dot = whole.rfind('.'); dot != whole.npos && dot > 0; dot = whole.rfind('.')) {
+      const llvm::StringRef number = whole.substr(dot + 1);
+      if (number.empty() || number.find_first_not_of("0123456789") != number.npos) break;
+      whole = whole.take_front(dot);
+    }
+    const std::string name = llvm::demangle(whole.str());
     const size_t dot = name.find_last_of(".:");
     return dot == std::string::npos || dot + 1 == name.size() ? name : name.substr(dot + 1);
   }
@@ -201,7 +214,8 @@ class Maker {
     llvm::convertUsersOfConstantsToInstructions(constants, function_);
     llvm::IRBuilder<> builder(&*function_->getEntryBlock().getFirstInsertionPt());
     const uint64_t room = options_.checked ? 0 : kRoundThreadgroupMemory;  // checked accesses know their own bounds
-    uint64_t at = room;
+    // What they are based on tells them apart, so none is based on the begin of all (PointerShadows::of_gep).
+    uint64_t at = options_.checked ? kScratchLine : room;
     for (llvm::GlobalVariable* global : globals) {
       llvm::SmallVector<llvm::Use*> uses;
       for (llvm::Use& use : global->uses())
@@ -211,7 +225,7 @@ class Maker {
       if (global->hasInitializer() && !llvm::isa<llvm::UndefValue>(global->getInitializer()))
         return fail(Errc::unsupported, "threadgroup variable {} has an initial value", global->getName().str());
       const uint64_t bytes = module_.getDataLayout().getTypeAllocSize(global->getValueType());
-      at = llvm::alignTo(at, 64);
+      at = llvm::alignTo(at, kScratchLine);
       auto* address = llvm::cast<llvm::Instruction>(builder.CreateGEP(builder.getInt8Ty(), threadgroup_memory_,
                                                                       builder.getInt64(at), global->getName(),
                                                                       llvm::GEPNoWrapFlags::inBounds()));

@@ -5,6 +5,7 @@
 
 #include "abi/dispatch_block.hpp"
 #include "work_item/defined.hpp"
+#include "work_item/texel_access.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,6 +20,8 @@ constexpr const char* kLookUp = "smelt.find_buffer";
 
 // Arrays of at most this many bytes have one of shadows beside them, which is four times as large.
 constexpr uint64_t kMostWithShadows = 4096;
+// More have numbers that mean something else.
+constexpr uint32_t kMostVariables = 1 << 24;
 // What is kept of a pointer, each an i64.
 enum Kept : unsigned { kept_address, kept_offset, kept_bytes, kept_object, kept_numbers };
 
@@ -111,6 +114,7 @@ Shadow PointerShadows::make(llvm::Value* pointer) {
     return of_ours();
   }
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(pointer)) return of_load(*load);
+  if (is_handle(pointer)) return of_ours();
   return of_stray(pointer);
 }
 
@@ -209,9 +213,16 @@ Shadow PointerShadows::of_threadgroup(uint64_t offset) {
   const auto object = std::find_if(objects_.begin(), objects_.end(), [&](const ThreadgroupObject& candidate) {
     return offset >= candidate.offset && offset - candidate.offset < std::max<uint64_t>(candidate.bytes, 1);
   });
-  Shadow shadow = fixed(object != objects_.end() ? object->bytes : 0, SMELT_CPU_FAULT_STATIC_THREADGROUP);
-  if (object != objects_.end()) shadow.offset = llvm::ConstantInt::get(i64_, offset - object->offset);
+  if (object == objects_.end()) return fixed(0, SMELT_CPU_FAULT_STATIC_THREADGROUP);
+  Shadow shadow = of_variable(*object);
+  shadow.offset = llvm::ConstantInt::get(i64_, offset - object->offset);
   return shadow;
+}
+
+Shadow PointerShadows::of_variable(const ThreadgroupObject& object) {
+  const auto number = static_cast<uint32_t>(&object - objects_.data());
+  return fixed(object.bytes,
+               number < kMostVariables ? SMELT_CPU_FAULT_VARIABLE + number : SMELT_CPU_FAULT_STATIC_THREADGROUP);
 }
 
 /// A pointer of which only the address is known.
@@ -305,7 +316,7 @@ std::vector<PointerShadows::Known> PointerShadows::known_in(unsigned address_spa
     for (const ThreadgroupObject& object : objects_)
       known.push_back(
           {builder.CreateAdd(builder.CreatePtrToInt(threadgroup_memory_, i64_), builder.getInt64(object.offset)),
-           fixed(object.bytes, SMELT_CPU_FAULT_STATIC_THREADGROUP)});
+           of_variable(object)});
   }
   for (llvm::Value* object : kept_)
     if (object->getType()->getPointerAddressSpace() == address_space) add(object, of(object));

@@ -52,6 +52,7 @@ class PointerShadows {
   Shadow of_argument(llvm::Argument& argument);
   Shadow of_global(llvm::GlobalVariable& global);
   Shadow of_threadgroup(uint64_t offset);
+  Shadow of_variable(const ThreadgroupObject& object);
   Shadow of_stray(llvm::Value* pointer);
   Shadow of_ours();
   Shadow fixed(uint64_t bytes, uint32_t object);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "work_item/texel_access.hpp"
 
+#include "lower/lower.hpp"
+
 namespace smelt::aot::cpu {
 namespace {
 
@@ -23,6 +25,12 @@ std::optional<TexelAccess> texel_access(const llvm::CallInst& call) {
     access.y = address->getArgOperand(2);
   }
   return access;
+}
+
+bool is_handle(const llvm::Value* value) {
+  const auto* const call = llvm::dyn_cast<llvm::CallInst>(value);
+  const llvm::Function* const callee = call != nullptr ? call->getCalledFunction() : nullptr;
+  return callee != nullptr && (callee->getName() == kTextureHandle || callee->getName() == kSamplerHandle);
 }
 
 bool stays_in_textures(const llvm::CallInst& call) {

@@ -45,7 +45,6 @@ class ThreadWatcher {
       const WorkParameter& parameter = item.parameters[i];
       llvm::Argument* argument = function_.getArg(static_cast<unsigned>(i));
       if (parameter.kind == WorkParameter::Kind::dispatch) dispatch_ = argument;
-      if (parameter.kind == WorkParameter::Kind::threadgroup_memory) threadgroup_memory_ = argument;
     }
   }
 
@@ -61,7 +60,7 @@ class ThreadWatcher {
       quiet_->ask(builder, dispatch_);
     }
     shift_ = cell_shift(all);
-    sites_.try_emplace({"", shift_ << SMELT_CPU_ACCESS_SHIFT}, kNoAccess);
+    sites_.try_emplace({describe(objects_), shift_ << SMELT_CPU_ACCESS_SHIFT}, kNoAccess);
     has_fences_ = llvm::any_of(all, [](const llvm::Instruction* one) { return llvm::isa<llvm::FenceInst>(one); });
     if (checks_.has(Check::races) && !has_fences_) keep_stamps(all);
     for (llvm::Instruction* instruction : all) {
@@ -181,11 +180,9 @@ class ThreadWatcher {
     llvm::PromoteMemToReg(stamp_, tree);
   }
 
-  /// Its number: where it stands, which threadgroup variable it is about, and what it does.
-  unsigned site(const llvm::Instruction& instruction, const llvm::Value* memory, uint64_t element, uint32_t flags) {
+  /// Its number: where it stands, and what it does.
+  unsigned site(const llvm::Instruction& instruction, uint64_t element, uint32_t flags) {
     std::string text = place_of(instruction);
-    if (const ThreadgroupObject* object = memory != nullptr ? object_of(memory) : nullptr)
-      text += "|" + object->name + "@" + std::to_string(object->offset);
     flags |= shift_ << SMELT_CPU_ACCESS_SHIFT | std::min(llvm::Log2_64(element), 7u) << SMELT_CPU_ACCESS_ELEMENT;
     // The last numbers are for what has no place any more; of kinds there are fewer.
     constexpr size_t kMostSites = (size_t{1} << SMELT_CPU_CELL_SITE_BITS) - 512;
@@ -224,24 +221,11 @@ class ThreadWatcher {
     sites_place_->eraseFromParent();
   }
 
-  const ThreadgroupObject* object_of(const llvm::Value* pointer) const {
-    // The constant offset at which a variable of the program begins is the innermost one.
-    llvm::APInt offset(64, 0);
-    while (const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-      pointer = gep->getPointerOperand();
-      if (pointer == threadgroup_memory_ && !gep->accumulateConstantOffset(layout_, offset)) offset = 0;
-    }
-    if (pointer != threadgroup_memory_) return nullptr;
-    for (const ThreadgroupObject& object : objects_)
-      if (offset.uge(object.offset) && offset.ult(object.offset + std::max<uint64_t>(object.bytes, 1))) return &object;
-    return nullptr;
-  }
-
   /// `of` touches `bytes` bytes, in elements of that size. What tells of it is put before `before`.
   void tell_access(llvm::Instruction& before, const llvm::Instruction& of, llvm::Value* pointer, llvm::Value* bytes,
                    uint64_t element, uint32_t flags, bool is_aligned = true) {
     if (!checks_.has(Check::races) || !is_shared(pointer)) return;
-    const unsigned number = site(of, pointer, element, flags);
+    const unsigned number = site(of, element, flags);
     constexpr uint64_t kMostCells = 8;
     const auto* known = llvm::dyn_cast<llvm::ConstantInt>(bytes);
     const uint64_t cells = known != nullptr ? known->getZExtValue() >> shift_ : 0;
@@ -521,7 +505,7 @@ class ThreadWatcher {
                                             builder.CreateMul(element, builder.getInt64(size)));
         tell_access(told, call, at, builder.getInt64(in_lines ? 8 * size : size), size, flags);
       }
-    if (is_write) tell_done(*of_first_lane(*call.getNextNode()), site(call, call.getArgOperand(first), size, flags));
+    if (is_write) tell_done(*of_first_lane(*call.getNextNode()), site(call, size, flags));
   }
 
   /// What was told of in parts is done.
@@ -555,7 +539,7 @@ class ThreadWatcher {
     std::vector<uint32_t> numbers;
     for (const uint64_t element : {1, 2, 4})
       for (const uint32_t writes : {0u, SMELT_CPU_ACCESS_WRITES})
-        numbers.push_back(site(call, nullptr, element, flags | SMELT_CPU_ACCESS_PART | writes));
+        numbers.push_back(site(call, element, flags | SMELT_CPU_ACCESS_PART | writes));
     llvm::Constant* const values = llvm::ConstantDataArray::get(module_.getContext(), numbers);
     auto* const table = new llvm::GlobalVariable(module_, values->getType(), true, llvm::GlobalValue::InternalLinkage,
                                                  values, "smelt.sites.tensor");
@@ -593,7 +577,6 @@ class ThreadWatcher {
   llvm::Type* i64_;
   llvm::PointerType* pointer_;
   llvm::Value* dispatch_ = nullptr;
-  llvm::Value* threadgroup_memory_ = nullptr;
   llvm::Value* thread_ = nullptr;
   std::optional<QuietBuffers> quiet_;
   std::array<llvm::AllocaInst*, 3> stamp_{};  ///< kStampFields

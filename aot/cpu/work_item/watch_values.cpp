@@ -7,6 +7,7 @@
 #include "llvm_support/mem_intrinsics.hpp"
 #include "lower/collectives.hpp"
 #include "work_item/defined.hpp"
+#include "work_item/texel_access.hpp"
 #include "work_item/watch.hpp"
 #include "work_item/watch_calls.hpp"
 
@@ -47,11 +48,14 @@ class ValueWatcher {
   void run() {
     if (has_matrices()) return;
     expand_memory();
+    fill_fourth_places();
     mark_decisions();
     know_zero_products();
+    pass_shadows_on();
     for (llvm::Argument& argument : function_.args()) argument.addAttr(llvm::Attribute::NoUndef);
     sanitise();
     thread_ = thread_index(item_);
+    for (llvm::CallInst* call : exchanges_) exchange_shadow(*call);
     bind_runtime();
   }
 
@@ -73,6 +77,39 @@ class ValueWatcher {
     for (llvm::Instruction& instruction : llvm::instructions(function_))
       if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) found.push_back(memory);
     for (llvm::MemIntrinsic* memory : found) expand_as_loop(*memory, costs);
+  }
+
+  /// Whether nothing sets this element of a vector.
+  static bool is_unset(const llvm::Value* vector, uint64_t element) {
+    if (llvm::isa<llvm::UndefValue>(vector)) return true;
+    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(vector)) {
+      const llvm::Constant* const one = constant->getAggregateElement(static_cast<unsigned>(element));
+      return one != nullptr && llvm::isa<llvm::UndefValue>(one);
+    }
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(vector)) {
+      const auto* const place = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+      return place != nullptr && place->getZExtValue() != element && is_unset(insert->getOperand(0), element);
+    }
+    const auto* const shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector);
+    if (shuffle == nullptr) return false;
+    const int from = shuffle->getMaskValue(static_cast<unsigned>(element));
+    if (from < 0) return true;
+    const auto* const source = llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType());
+    const unsigned count = source->getNumElements(), place = static_cast<unsigned>(from);
+    return is_unset(shuffle->getOperand(place < count ? 0 : 1), place < count ? place : place - count);
+  }
+
+  /// A vector of three lies in memory as one of four, whose last place holds nothing. Zero, it counts as written.
+  void fill_fourth_places() {
+    for (llvm::Instruction& instruction : llvm::instructions(function_)) {
+      auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      llvm::Value* const value = store != nullptr ? store->getValueOperand() : nullptr;
+      const auto* const vector = value != nullptr ? llvm::dyn_cast<llvm::FixedVectorType>(value->getType()) : nullptr;
+      if (vector == nullptr || vector->getNumElements() != 4 || !is_unset(value, 3)) continue;
+      llvm::IRBuilder<> builder(store);
+      store->setOperand(
+          0, builder.CreateInsertElement(value, llvm::Constant::getNullValue(vector->getElementType()), uint64_t{3}));
+    }
   }
 
   void decides(llvm::Instruction& before, llvm::Value* value) {
@@ -133,18 +170,112 @@ class ValueWatcher {
     }
   }
 
-  /// Whether all that becomes of a value is that other lanes may get it: it decides nothing before one of them uses it,
-  /// and what SIMD-group operations give counts as written.
-  static bool goes_to_other_lanes(const llvm::FreezeInst& freeze) {
-    return llvm::all_of(freeze.uses(), [](const llvm::Use& use) {
-      const auto* call = llvm::dyn_cast<llvm::CallInst>(use.getUser());
-      if (call == nullptr || call->getCalledFunction() == nullptr) return false;
-      const auto collective = parse_collective(call->getCalledFunction()->getName());
-      if (!collective) return false;
-      const CollectiveKind kind = collective->kind;
-      const bool is_fill = kind == CollectiveKind::fill_up || kind == CollectiveKind::fill_down;
-      return (is_prefix(kind) || is_lane_move(kind)) && use.getOperandNo() < (is_fill ? 2 : 1);
-    });
+  /// Of operations that it does not know, and of divisors, MemorySanitizer takes it that they decide something; but
+  /// they only compute, and may do so for threads that leave the result alone. So they see what is frozen, and their
+  /// results get the shadow by a number that is zero and of which MemorySanitizer does not know it.
+  void pass_shadows_on() {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_))) {
+      const auto* const intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      const bool converts =
+          intrinsic != nullptr && llvm::is_contained({llvm::Intrinsic::fptoui_sat, llvm::Intrinsic::fptosi_sat,
+                                                      llvm::Intrinsic::ldexp, llvm::Intrinsic::is_fpclass},
+                                                     intrinsic->getIntrinsicID());
+      if (converts) pass_shadow_on(instruction, 0);
+      if (instruction.isIntDivRem() || (converts && intrinsic->getIntrinsicID() == llvm::Intrinsic::ldexp))
+        pass_shadow_on(instruction, 1);
+    }
+  }
+
+  void pass_shadow_on(llvm::Instruction& instruction, unsigned operand) {
+    llvm::Value* const value = instruction.getOperand(operand);
+    if (llvm::isa<llvm::Constant>(value)) return;
+    const auto in_bits = [](llvm::Type* type) {
+      return type->getWithNewType(llvm::IntegerType::get(type->getContext(), type->getScalarSizeInBits()));
+    };
+    llvm::IRBuilder<> before(&instruction);
+    instruction.setOperand(operand, before.CreateFreeze(value));
+    llvm::IRBuilder<> builder(instruction.getNextNode());
+    llvm::Value* const bits = builder.CreateBitCast(value, in_bits(value->getType()));
+    llvm::Instruction* const zero = builder.Insert(llvm::BinaryOperator::CreateXor(bits, bits));
+    llvm::Value* const is_unwritten = builder.CreateIsNotNull(zero);
+    llvm::Type* const type = instruction.getType();
+    auto* const own = builder.Insert(llvm::CastInst::CreateBitOrPointerCast(&instruction, in_bits(type)));
+    llvm::Value* const both = builder.CreateBitCast(
+        builder.Insert(llvm::BinaryOperator::CreateXor(own, builder.CreateSExt(is_unwritten, in_bits(type)))), type);
+    instruction.replaceUsesWithIf(both, [&](const llvm::Use& use) { return use.getUser() != own; });
+  }
+
+  static std::optional<Collective> collective_of(const llvm::CallInst& call) {
+    const llvm::Function* callee = call.getCalledFunction();
+    return callee != nullptr ? parse_collective(callee->getName()) : std::nullopt;
+  }
+
+  /// The first operands of a call that are values of a lane which others may get, or parts of what others get.
+  static unsigned exchanged(const llvm::CallInst& call) {
+    const auto collective = collective_of(call);
+    if (!collective) return 0;
+    const CollectiveKind kind = collective->kind;
+    if (kind == CollectiveKind::fill_up || kind == CollectiveKind::fill_down) return 2;
+    return is_prefix(kind) || is_lane_move(kind) ? 1 : 0;
+  }
+
+  /// Such a value decides nothing before a lane uses it.
+  static bool is_exchanged(const llvm::Use& use) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(use.getUser());
+    return call != nullptr && use.getOperandNo() < exchanged(*call);
+  }
+
+  /// MemorySanitizer has put the shadows of a call's operands before it, and looks for that of its result behind it.
+  /// Lanes exchange shadows as they do values; a prefix is unwritten from the first lane on whose value is.
+  void exchange_shadow(llvm::CallInst& call) {
+    constexpr uint64_t kResult = 800;  // from the begin of the operands' shadows
+    const Collective collective = *collective_of(call);
+    const llvm::DataLayout& layout = module_.getDataLayout();
+    llvm::IRBuilder<> builder(&call);
+    const auto place = [&](uint64_t at) {
+      llvm::Value* calls = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, calls));
+      return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), calls, at);
+    };
+    llvm::Type* const type = call.getType();
+    const uint64_t width = layout.getTypeSizeInBits(type->getScalarType());
+    llvm::Type* const bits = type->getWithNewType(builder.getIntNTy(static_cast<unsigned>(width)));
+    llvm::SmallVector<llvm::Value*, 2> shadows;
+    uint64_t at = 0;
+    for (unsigned i = 0; i < exchanged(call); ++i) {
+      shadows.push_back(builder.CreateAlignedLoad(bits, place(at), llvm::Align(8)));
+      at += llvm::alignTo(layout.getTypeAllocSize(type), 8);
+      call.setArgOperand(i, builder.CreateFreeze(call.getArgOperand(i)));
+    }
+    builder.SetInsertPoint(call.getNextNode());
+    llvm::Value* result = nullptr;
+    if (is_prefix(collective.kind)) {
+      llvm::Type* const count = type->getWithNewType(builder.getInt32Ty());
+      const bool is_inclusive = collective.kind == CollectiveKind::prefix_inclusive_sum ||
+                                collective.kind == CollectiveKind::prefix_inclusive_product;
+      std::string name = collective.group_width == kQuadWidth ? "air.quad_prefix_" : "air.simd_prefix_";
+      name += is_inclusive ? "inclusive_sum.u." : "exclusive_sum.u.";
+      if (collective.components > 1) name += "v" + std::to_string(collective.components);
+      llvm::FunctionCallee sum = module_.getOrInsertFunction(name + "i32", count, count);
+      llvm::Value* const unwritten = builder.CreateZExt(builder.CreateIsNotNull(shadows.front()), count);
+      llvm::cast<llvm::Function>(sum.getCallee())->setAttributes(call.getCalledFunction()->getAttributes());
+      llvm::Value* const before = builder.CreateCall(sum, {unwritten});
+      result = builder.CreateSExt(builder.CreateIsNotNull(before), bits);
+    } else {
+      auto* const moved = llvm::cast<llvm::CallInst>(call.clone());
+      for (unsigned i = 0; i < shadows.size(); ++i) moved->setArgOperand(i, builder.CreateBitCast(shadows[i], type));
+      moved->setMetadata(kPlaceMetadata, nullptr);  // what it reads is told of once
+      builder.Insert(moved);
+      result = builder.CreateBitCast(moved, bits);
+    }
+    builder.CreateAlignedStore(result, place(kResult), llvm::Align(8));
+  }
+
+  /// What an atomic finds: MemorySanitizer takes memory of atomics for written.
+  void decide_held(llvm::Instruction& atomic, llvm::Value* pointer, llvm::Type* type) {
+    if (is_buffer(pointer)) return;
+    llvm::LoadInst* held = llvm::IRBuilder<>(&atomic).CreateLoad(type, pointer);
+    held->setDebugLoc(atomic.getDebugLoc());
+    decides(atomic, held);
   }
 
   /// What is stored into buffers, and what was frozen because a way or an address hangs on it.
@@ -154,23 +285,44 @@ class ValueWatcher {
         if (is_buffer(store->getPointerOperand())) decides(*store, store->getValueOperand());
       } else if (auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
         decides(*atomic, atomic->getValOperand());
-        // What it adds to: MemorySanitizer takes memory of atomics for written.
-        if (!is_buffer(atomic->getPointerOperand())) {
-          llvm::LoadInst* held = llvm::IRBuilder<>(atomic).CreateLoad(atomic->getType(), atomic->getPointerOperand());
-          held->setDebugLoc(atomic->getDebugLoc());
-          decides(*atomic, held);
-        }
+        decide_held(*atomic, atomic->getPointerOperand(), atomic->getType());
+      } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+        decides(*exchange, exchange->getNewValOperand());
+        decide_held(*exchange, exchange->getPointerOperand(), exchange->getNewValOperand()->getType());
       } else if (auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(&instruction)) {
         // What is loaded of private arrays is frozen as it is; their addresses are known to the loader now, so that
         // nobody can take their bytes for anything he likes.
         if (freeze->hasMetadata(kPrivateLoadMetadata)) {
           freeze->replaceAllUsesWith(freeze->getOperand(0));
           freeze->eraseFromParent();
-        } else if (!goes_to_other_lanes(*freeze)) {
+        } else if (llvm::all_of(freeze->uses(), is_exchanged)) {
+          freeze->replaceAllUsesWith(freeze->getOperand(0));
+          freeze->eraseFromParent();
+        } else {
           decides(*freeze, freeze->getOperand(0));
         }
+      } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+        mark_call(*call);
       }
     }
+  }
+
+  /// Whole numbers that decide are frozen in calls of collectives already.
+  void mark_call(llvm::CallInst& call) {
+    const auto collective = collective_of(call);
+    if (exchanged(call) != 0) {
+      exchanges_.push_back(&call);
+    } else if (collective && !call.getType()->isVoidTy()) {
+      // Its shadow would lie where those of other threads do, which run meanwhile.
+      call.addRetAttr(llvm::Attribute::NoUndef);
+      known_results_.push_back(&call);
+    }
+    const bool combines = collective && is_reduction(collective->kind) && collective->element.is_float();
+    if (combines) decides(call, call.getArgOperand(0));
+    // Coordinates are addresses, and a texture is memory as a buffer is.
+    if (texel_access(call) || stays_in_textures(call))
+      for (llvm::Value* operand : call.args())
+        if (!operand->getType()->isPointerTy()) decides(call, operand);
   }
 
   static bool is_buffer(const llvm::Value* pointer) {
@@ -193,6 +345,7 @@ class ValueWatcher {
     function_.removeFnAttr(llvm::Attribute::SanitizeMemory);
     for (llvm::Function& function : module_) function.removeFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
     for (llvm::CallInst* call : decisions_) call->eraseFromParent();
+    for (llvm::CallInst* call : known_results_) call->removeRetAttr(llvm::Attribute::NoUndef);
   }
 
   /// Zeros that are read for all memory that counts as written, and a place for shadow that nobody reads.
@@ -331,6 +484,8 @@ class ValueWatcher {
   llvm::Value* zeros_ = nullptr;
   llvm::Value* nowhere_ = nullptr;
   std::vector<llvm::CallInst*> decisions_;
+  std::vector<llvm::CallInst*> known_results_;
+  std::vector<llvm::CallInst*> exchanges_;  ///< in which lanes give each other values
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ constexpr const char* kFlags[] = {
     "-O2",
     "-disable-llvm-passes",
     "-ffp-contract=fast",
+    "-fno-strict-float-cast-overflow",  // saturates, also where Clang folds (docs/formats/metal-language.md 1.4)
     "-fno-elide-type",
     "-ferror-limit",
     "100",
@@ -82,25 +83,30 @@ constexpr const char* kFlags[] = {
     "-Wfloat-overflow-conversion",
 };
 
-std::vector<std::string> arguments(const MslOptions& options, const std::string& path, bool is_header) {
-  std::vector<std::string> list = {"-x", is_header ? "c++-header" : "c++", language_standard(is_header)};
-  list.insert(list.end(), std::begin(kFlags), std::end(kFlags));
+/// Adds the flags of the math mode and the platform, which sources get and headers do not: a precompiled header serves
+/// all of them. Clang defines these macros after it has read the precompiled file.
+void add_mode_and_platform(const MslOptions& options, std::vector<std::string>& list) {
   if (options.math.mode != MathMode::safe)
     for (const char* flag :
          {"-fapprox-func", "-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate", "-freciprocal-math"})
       list.emplace_back(flag);
   if (options.math.mode == MathMode::fast)
     for (const char* flag : {"-menable-no-infs", "-menable-no-nans", "-D__FAST_MATH__=1"}) list.emplace_back(flag);
-  if (options.math.fast_functions) list.emplace_back("-D__SMELT_FAST_FUNCTIONS__=1");
+  // tvOS has the language that Metal calls iOS's.
+  list.emplace_back(options.platform == Platform::macos ? "-D__METAL_MACOS__=1" : "-D__METAL_IOS__=1");
+  if (options.platform == Platform::tvos) list.emplace_back("-D__SMELT_TVOS__=1");
+}
+
+std::vector<std::string> arguments(const MslOptions& options, const std::string& path, bool is_header) {
+  std::vector<std::string> list = {"-x", is_header ? "c++-header" : "c++", language_standard(is_header)};
+  list.insert(list.end(), std::begin(kFlags), std::end(kFlags));
+  if (!is_header) add_mode_and_platform(options, list);
   if (options.debug_lines && !is_header) list.emplace_back("-debug-info-kind=line-tables-only");
   list.push_back(fmt::format("-D__METAL_VERSION__={}", metal_version_number(options.language)));
   list.emplace_back("-U__cplusplus");
   list.push_back(fmt::format("-D__cplusplus={}", value_of_cplusplus(options.language)));
   list.emplace_back("-D__METAL__=1");
   list.emplace_back("-D__SMELT__=1");
-  // tvOS has the language that Metal calls iOS's.
-  list.emplace_back(options.platform == Platform::macos ? "-D__METAL_MACOS__=1" : "-D__METAL_IOS__=1");
-  if (options.platform == Platform::tvos) list.emplace_back("-D__SMELT_TVOS__=1");
   if (options.language >= Version{3, 1}) {
     list.emplace_back("-D__HAVE_BFLOAT__=1");
     list.emplace_back("-D__SMELT_HARDWARE_VARIABLES__=1");

@@ -16,7 +16,7 @@
 
 namespace smelt::aot::msl {
 
-/// The precompiled headers, for one set of language options.
+/// The precompiled headers of one version of the language, for every platform and math mode.
 struct Precompiled {
   std::string made;                        ///< here and now,
   std::shared_ptr<const MappedFile> kept;  ///< or by another, in a file
@@ -26,9 +26,6 @@ struct Precompiled {
 /// The source that is precompiled, and where it seems to lie.
 inline constexpr const char* kPrecompiledSource = "#include <metal_stdlib>\n";
 inline constexpr const char* kPrecompiledSourcePath = "/smelt/all.h";
-
-/// The key of what language options change in the headers: "310-macos-fast".
-std::string language_key(const MslOptions& options);
 
 /// From this process, else from the cache folder, else made now (and kept in both). Threads: any number at once.
 Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options);

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <tuple>
 
 namespace smelt::aot::msl {
@@ -28,6 +29,18 @@ namespace {
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
+}
+
+/// The same for words: "__global" is none in "__global__".
+void replace_words(std::string& text, std::string_view from, std::string_view to) {
+  const auto goes_on = [](char one) { return std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '_'; };
+  for (size_t at = text.find(from), next = 0; at != std::string::npos; at = text.find(from, next)) {
+    const size_t end = at + from.size();
+    const bool whole = !(goes_on(from.back()) && end < text.size() && goes_on(text[end])) &&
+                       !(goes_on(from.front()) && at > 0 && goes_on(text[at - 1]));
+    if (whole) text.replace(at, from.size(), to);
+    next = at + (whole ? to.size() : from.size());
+  }
 }
 
 /// "vec<float __attribute__((ext_vector_type(4)))>" and "vec<__extended<float, 4>>", which the class is to Clang,
@@ -141,15 +154,7 @@ std::string of_later_version(const clang::Diagnostic& diagnostic, const Version&
   const llvm::StringRef word = word_at(diagnostic).first;
   const auto since = version_of_name(word);
   if (!since || language >= *since) return {};
-  std::string targets;
-  for (const Platform platform : {Platform::macos, Platform::ios})
-    for (const Target& target : known_targets())
-      if (target.platform == platform && target.language >= *since) {
-        targets += (targets.empty() ? "" : " and ") + target.name;
-        break;
-      }
-  return fmt::format("'{}' is of Metal {}, and this is compiled as Metal {}; targets from {} on have it", word.str(),
-                     to_string(*since), to_string(language), targets);
+  return text_of_later_version(word, *since, language);
 }
 
 /// "unknown attribute 'bufer' ignored", with the one that was perhaps meant.
@@ -179,7 +184,9 @@ std::string with_widths(std::string text, const clang::Diagnostic& diagnostic) {
     if (diagnostic.getArgKind(i) != clang::DiagnosticsEngine::ak_qualtype) continue;
     const auto type = clang::QualType::getFromOpaquePtr(reinterpret_cast<void*>(diagnostic.getRawArg(i)));
     const std::string shown = type.isNull() ? "" : type.getAsString(policy);
-    if (shown.find(", N>") != std::string::npos) replace_all(text, shown, type.getCanonicalType().getAsString(policy));
+    // A header's name for a type says less: `vec<bool, N>` inside of it, __vec2 of a swizzle.
+    if (shown.find(", N>") != std::string::npos || shown.find("__vec") != std::string::npos)
+      replace_all(text, shown, type.getCanonicalType().getAsString(policy));
   }
   return text;
 }
@@ -215,7 +222,8 @@ std::string in_metal_words(std::string text) {
   constexpr std::string_view kProposed = "did you mean 'metal::", kKept = "did you mean '\x01";
   replace_all(text, "did you mean '::metal::", kProposed);
   replace_all(text, kProposed, kKept);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kWords = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kWords = {{
+      {"'annotate' attribute requires parameter 1 to be", "the argument of an attribute must be"},
       {"__attribute__((opencl_global_device))", "device"},
       {"__attribute__((opencl_global_host))", "constant"},
       {"__attribute__((opencl_local))", "threadgroup"},
@@ -241,7 +249,7 @@ std::string in_metal_words(std::string text) {
       {"metal::", ""},
       {"__vectors::", ""},
   }};
-  for (const auto& [from, to] : kWords) replace_all(text, from, to);
+  for (const auto& [from, to] : kWords) replace_words(text, from, to);
   replace_all(text, kKept, kProposed);
   replace_all(text, "constant const ", "constant ");
   replace_all(text, "const constant ", "constant ");
@@ -339,7 +347,7 @@ void DiagnosticCollector::finish_message() {
     for (const Filed& error : errors_)
       if (error.text.compare(0, head.size(), head) == 0) return;
     // What Clang says behind the first name of a missing feature comes of that name.
-    if (!features_.empty() && last_.feature.empty() && !last_.is_stage) return;
+    if (!features_.empty() && last_.feature.empty()) return;
     if (!last_.feature.empty() && !features_.insert(last_.feature).second) return;
     // What has no place, "too many errors", comes last.
     const unsigned file = last_.place.empty() ? ~0u : last_.file;
@@ -365,6 +373,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   llvm::SmallString<256> formatted;
   diagnostic.FormatDiagnostic(formatted);
   std::string text = in_metal_words(with_widths(formatted.str().str(), diagnostic));
+  if (text.starts_with(" from ")) text.insert(0, "functional-style cast");  // Clang has no word for it
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found && is_tensor_header(diagnostic.getArgStdStr(0)))
     text += fmt::format(": {}", kNoTensors);
   else if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
@@ -393,7 +402,6 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   last_.is_error = level >= Level::Error;
   last_.is_attribute = is_attribute;
   last_.feature = missing.feature;
-  last_.is_stage = diagnostic.getDiags()->getDiagnosticIDs()->getDescription(diagnostic.getID()) == kStageMessage;
   last_.text = std::move(text);
   if (diagnostic.getLocation().isValid())
     last_.wants_place = !place.is_user;

@@ -47,7 +47,6 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
     unsigned file = 0, line = 0, column = 0;  ///< for the order; file: by first appearance
     bool is_error = false;
     bool is_attribute = false;  ///< about an attribute that nobody knows
-    bool is_stage = false;      ///< about a function that is no kernel: told for each
     std::string_view feature;   ///< that is not supported: told once for each
     bool wants_place = false;   ///< it pointed into a header; the next note of the user's has the place
     std::vector<std::string> notes;

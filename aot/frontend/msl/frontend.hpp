@@ -30,7 +30,7 @@ struct CompileOptions;
 namespace smelt::aot::msl {
 
 struct MslOptions {
-  Version language{3, 1, 0};  ///< 2.0 to 4.0
+  Version language{3, 1, 0};  ///< 1.0 to 4.1
   Platform platform = Platform::macos;
   MathOptions math;
   bool debug_lines = false;

@@ -4,6 +4,5 @@
 
 #include "llvm_support/pch.hpp"
 
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/Sema.h"

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The standard library's headers, parsed once. Making them takes a fifth of a second, opening them two milliseconds; so
-// the usual ones are made when this library is built, and others are kept in this process and in the user's cache
-// folder, under a name that says which compiler, which headers and which language options they were made with. A file
-// that another program is writing is never seen: it is renamed into place when whole. A file that does not open is made
-// again.
+// The standard library's headers, parsed once. Making them takes more than a second, opening them two milliseconds; so
+// those of every target's language are made when this library is built, and others are kept in this process and in the
+// user's cache folder, under a name that says which compiler, headers and version of the language they were made with.
+// A file that another program is writing is never seen: it is renamed into place when whole. A file that does not open,
+// or that somebody else could have written, is made again: Clang believes what it reads there.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/languages.hpp"
 #include "smelt/aot/metal_headers.hpp"
+#include "smelt/aot/target.hpp"
 #include "smelt/base/digest.hpp"
-#include "smelt/base/files.hpp"
 #include "smelt/base/platform.hpp"
+#include "smelt/base/trusted_files.hpp"
 
 #include "inputs/headers.hpp"
 #include "msl/compiler.hpp"
+#include "msl/layouts.hpp"
 #include "msl/private_member.hpp"
 
 #include "clang/Basic/Version.h"
@@ -28,6 +30,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace smelt::aot::msl {
 
@@ -48,6 +51,7 @@ class HeaderGenerator final : public clang::PCHGenerator {
                      llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(), /*AllowASTWithErrors=*/false,
                      /*IncludeTimestamps=*/false),
         compiler_(compiler) {}
+  void HandleTagDeclDefinition(clang::TagDecl* tag) override { lay_out_as_metal(tag); }
   void HandleTranslationUnit(clang::ASTContext& context) override {
     (compiler_.getSema().*address_of(PutOffMember())).clear();
     PCHGenerator::HandleTranslationUnit(context);
@@ -84,38 +88,42 @@ Result<std::shared_ptr<const Precompiled>> precompile(const MslOptions& options)
   made->made = action.bytes();
   made->bytes = made->made;
   if (!done || made->bytes.empty())
-    return fail(Errc::compile_failed, "the Metal headers do not compile as {}:\n{}", language_key(options),
+    return fail(Errc::compile_failed, "the Metal headers do not compile as Metal {}:\n{}", to_string(options.language),
                 messages.errors());
   return made;
 }
 
-std::string file_name(const std::string& key) {
+std::string file_name(const Version& language) {
   Hasher hasher;
   hasher.field("precompiled metal headers");
   hasher.field(clang::getClangFullVersion());
   hasher.field(smelt_embedded_headers_sha256);
   hasher.field(compiler_identity());
-  hasher.field(key);
-  return fmt::format("metal-{}-{}.pch", key, to_hex(hasher.finish()).substr(0, 16));
+  const std::string number = fmt::to_string(metal_version_number(language));
+  hasher.field(number);
+  return fmt::format("metal-{}-{}.pch", number, to_hex(hasher.finish()).substr(0, 16));
 }
 
 using Checksum = std::array<uint64_t, 2>;
 
-/// A file that is damaged, not one that somebody made for us: who may write there may write anything.
-Checksum checksum(ByteView bytes) {
-  const llvm::XXH128_hash_t hash =
-      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-  return {hash.low64, hash.high64};
+llvm::XXH128_hash_t hash_of(ByteView bytes) {
+  return llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
 }
 
-/// The file is the headers, then their checksum: Clang's reader trusts what it is given. Null: absent or damaged. It
-/// stays mapped, so that of its 19 MB nothing is copied.
-std::shared_ptr<const Precompiled> read_kept(const std::filesystem::path& file) {
-  auto kept = MappedFile::open(file);
+/// Finds a file that is damaged, or that has another one's name. It is no guard against what somebody made for us: that
+/// is who may write where the file lies.
+Checksum checksum(ByteView bytes, const std::string& name) {
+  const llvm::XXH128_hash_t body = hash_of(bytes), title = hash_of(as_bytes(name));
+  return {body.low64 ^ title.low64, body.high64 ^ title.high64};
+}
+
+/// The file is the headers, then their checksum: Clang's reader trusts what it is given. Null: absent, damaged, or
+/// somebody else could have written it. It stays mapped, so that of its 12 MB nothing is copied.
+std::shared_ptr<const Precompiled> read_kept(Result<std::shared_ptr<const MappedFile>> kept, const std::string& name) {
   if (!kept || (*kept)->bytes().size() <= sizeof(Checksum)) return nullptr;
   const ByteView whole = (*kept)->bytes();
   const ByteView body = whole.first(whole.size() - sizeof(Checksum));
-  const Checksum sum = checksum(body);
+  const Checksum sum = checksum(body, name);
   if (std::memcmp(&sum, whole.data() + body.size(), sizeof sum) != 0) return nullptr;
   auto read = std::make_shared<Precompiled>();
   read->kept = std::move(*kept);
@@ -124,24 +132,25 @@ std::shared_ptr<const Precompiled> read_kept(const std::filesystem::path& file) 
 }
 
 /// The same file as read_kept reads.
-Result<void> keep(const std::filesystem::path& file, const Precompiled& made) {
-  const Checksum sum = checksum(as_bytes(made.bytes));
+Bytes file_of(const std::string& name, const Precompiled& made) {
+  const Checksum sum = checksum(as_bytes(made.bytes), name);
   Bytes whole = to_bytes(as_bytes(made.bytes));
   const auto* const bytes = reinterpret_cast<const std::byte*>(&sum);
   whole.insert(whole.end(), bytes, bytes + sizeof sum);
-  return write_file(file, whole);
+  return whole;
 }
 
 /// What was made with this library, where a build, an installation or a wheel has it. The folder is that of the program
-/// or library which holds this code: whoever may write there may change that too. Null: absent, damaged, another's.
+/// or library which holds this code: whoever may write there may change that too. Null as of read_kept.
 std::shared_ptr<const Precompiled> read_installed(const std::string& name) {
   static const int here = 0;
   const std::filesystem::path folder = platform::folder_of_code(&here);
   if (folder.empty()) return nullptr;
-  for (const char* const place : {"../lib/smelt/metal-headers", "smelt/metal-headers", "../smelt/metal-headers",
-                                  "_headers", "../_headers", "../../lib/smelt/metal-headers"})
-    if (auto found = read_kept(folder / place / name)) return found;
-  return nullptr;
+  return read_kept(map_beside(folder,
+                              {"../lib/smelt/metal-headers", "smelt/metal-headers", "../smelt/metal-headers",
+                               "_headers", "../_headers", "../../lib/smelt/metal-headers"},
+                              name),
+                   name);
 }
 
 }  // namespace
@@ -152,12 +161,6 @@ unsigned metal_version_number(const Version& language) {
   return 0;
 }
 
-std::string language_key(const MslOptions& options) {
-  constexpr const char* kModes[] = {"safe", "relaxed", "fast"};
-  return fmt::format("{}-{}-{}-{}", metal_version_number(options.language), target_word(options.platform),
-                     kModes[static_cast<int>(options.math.mode)], options.math.fast_functions ? "fast" : "precise");
-}
-
 Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options) {
   struct Slot {
     std::mutex lock;
@@ -165,34 +168,27 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
   };
   static std::mutex lock;
   // Threads may read it while statics go.
-  static auto& slots = *new std::map<std::string, std::shared_ptr<Slot>>;
-  const std::string key = language_key(options);
+  static auto& slots = *new std::map<unsigned, std::shared_ptr<Slot>>;
   std::shared_ptr<Slot> slot;
   {
     const std::lock_guard guard(lock);
-    auto& found = slots[key];
+    auto& found = slots[metal_version_number(options.language)];
     if (!found) found = std::make_shared<Slot>();
     slot = found;
   }
   const std::lock_guard guard(slot->lock);
   if (slot->made) return slot->made;
-  const std::string name = file_name(key);
+  const std::string name = file_name(options.language);
   slot->made = read_installed(name);
   if (slot->made) return slot->made;
-  std::filesystem::path file;
-  if (!options.cache_folder.empty()) file = std::filesystem::path(options.cache_folder) / name;
-  if (!file.empty()) {
-    slot->made = read_kept(file);
+  const std::filesystem::path folder = options.cache_folder;
+  if (!folder.empty()) {
+    slot->made = read_kept(map_own_file(folder, name), name);
     if (slot->made) return slot->made;
   }
   SMELT_TRY(slot->made, precompile(options));
-  if (!file.empty()) {
-    // A cache that cannot be written is only a slow one.
-    std::error_code ignored;
-    std::filesystem::create_directories(file.parent_path(), ignored);
-    const auto written = keep(file, *slot->made);
-    (void)written;
-  }
+  // A cache that cannot be written is only a slow one.
+  if (!folder.empty()) (void)write_own_file(folder, name, file_of(name, *slot->made));
   return slot->made;
 }
 
@@ -201,12 +197,14 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
 namespace smelt::aot {
 
 Result<void> write_metal_headers(const std::filesystem::path& folder) {
-  msl::MslOptions options;
-  options.language = default_target().language;
-  for (const MathOptions& math : {MathOptions(), kFastMath}) {
-    options.math = math;
+  std::set<Version> languages;
+  for (const Target& target : known_targets()) languages.insert(target.language);
+  for (const Version& language : languages) {
+    msl::MslOptions options;
+    options.language = language;
     SMELT_TRY(const auto made, msl::precompile(options));
-    SMELT_TRY_VOID(msl::keep(folder / msl::file_name(msl::language_key(options)), *made));
+    const std::string name = msl::file_name(language);
+    SMELT_TRY_VOID(write_file(folder / name, msl::file_of(name, *made)));
   }
   return {};
 }

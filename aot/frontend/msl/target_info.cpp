@@ -60,6 +60,8 @@ class AirTarget final : public clang::TargetInfo {
   llvm::ArrayRef<GCCRegAlias> getGCCRegAliases() const override { return {}; }
   bool validateAsmConstraint(const char*&, ConstraintInfo&) const override { return false; }
   bool hasBitIntType() const override { return true; }
+  // As on the systems where programs fill in the same structures: a class with `S() = default` is no POD.
+  bool areDefaultedSMFStillPOD(const clang::LangOptions&) const override { return false; }
   CallingConvCheckResult checkCallingConvention(clang::CallingConv convention) const override {
     return convention == clang::CC_C ? CCCR_OK : CCCR_Warning;
   }

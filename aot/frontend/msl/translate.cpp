@@ -8,11 +8,16 @@
 #include "msl/compiler.hpp"
 #include "msl/facts/object_spaces.hpp"
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/shift_counts.hpp"
 #include "msl/facts/strictness.hpp"
+#include "msl/facts/tree_walk.hpp"
 #include "msl/kernel/cut_kernels.hpp"
+#include "msl/kernel/default_functions.hpp"
 #include "msl/kernel/fit_operations.hpp"
 #include "msl/kernel/hardware_variables.hpp"
 #include "msl/kernel/logging.hpp"
+#include "msl/kernel/packed_members.hpp"
+#include "msl/layouts.hpp"
 #include "msl/safely.hpp"
 #include "msl/syntax/method_spaces.hpp"
 #include "msl/syntax/pragmas.hpp"
@@ -22,7 +27,6 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/GlobalDecl.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/CodeGen/CodeGenABITypes.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/Utils.h"
@@ -33,6 +37,7 @@
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
 
@@ -61,6 +66,7 @@ class HoldingConsumer final : public clang::SemaConsumer {
     hold([this, function] { generator_.HandleInlineFunctionDefinition(function); });
   }
   void HandleTagDeclDefinition(clang::TagDecl* tag) override {
+    lay_out_as_metal(tag);
     hold([this, tag] { generator_.HandleTagDeclDefinition(tag); });
   }
   void HandleTagDeclRequiredDefinition(const clang::TagDecl* tag) override {
@@ -105,16 +111,22 @@ class HoldingConsumer final : public clang::SemaConsumer {
 };
 
 /// Where a function is named first.
-class FirstUse : public clang::RecursiveASTVisitor<FirstUse> {
+class FirstUse final : public TreeWalk {
  public:
   explicit FirstUse(const clang::FunctionDecl& of) : of_(of.getCanonicalDecl()) {}
   clang::SourceLocation at;
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool VisitDeclRefExpr(clang::DeclRefExpr* use) { return look(use->getDecl(), use->getLocation()); }
-  bool VisitMemberExpr(clang::MemberExpr* use) { return look(use->getMemberDecl(), use->getMemberLoc()); }
-  bool VisitCXXConstructExpr(clang::CXXConstructExpr* use) { return look(use->getConstructor(), use->getLocation()); }
 
  private:
+  using TreeWalk::visit;
+  bool visit(clang::Stmt* statement) override {
+    if (const auto* use = llvm::dyn_cast<clang::DeclRefExpr>(statement))
+      return look(use->getDecl(), use->getLocation());
+    if (const auto* use = llvm::dyn_cast<clang::MemberExpr>(statement))
+      return look(use->getMemberDecl(), use->getMemberLoc());
+    if (const auto* use = llvm::dyn_cast<clang::CXXConstructExpr>(statement))
+      return look(use->getConstructor(), use->getLocation());
+    return true;
+  }
   bool look(const clang::Decl* decl, clang::SourceLocation location) {
     if (decl->getCanonicalDecl() == of_) at = location;
     return at.isInvalid();
@@ -124,12 +136,21 @@ class FirstUse : public clang::RecursiveASTVisitor<FirstUse> {
 
 class TranslateAction final : public clang::ASTFrontendAction {
  public:
+  /// `tree_language` outlives the compiler.
   TranslateAction(const MslOptions& options, const Learnt& learnt, const DiagnosticCollector& messages,
-                  MslModule& result)
-      : options_(options), learnt_(learnt), messages_(messages), result_(result) {}
+                  clang::LangOptions& tree_language, MslModule& result)
+      : options_(options), learnt_(learnt), messages_(messages), tree_language_(tree_language), result_(result) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
+    // The tree, its evaluator of constants and the code generator get options of their own: the parser's and Sema's
+    // stay C++.
+    tree_language_ = compiler.getLangOpts();
+    clang::Preprocessor& words = compiler.getPreprocessor();
+    auto* tree = new clang::ASTContext(tree_language_, words.getSourceManager(), words.getIdentifierTable(),
+                                       words.getSelectorTable(), words.getBuiltinInfo(), words.TUKind);
+    tree->InitBuiltinTypes(compiler.getTarget(), compiler.getAuxTarget());
+    compiler.setASTContext(tree);  // which owns it
     generator_.reset(clang::CreateLLVMCodeGen(compiler.getDiagnostics(), file, &compiler.getVirtualFileSystem(),
                                               compiler.getHeaderSearchOpts(), compiler.getPreprocessorOpts(),
                                               compiler.getCodeGenOpts(), *llvm_));
@@ -152,7 +173,9 @@ class TranslateAction final : public clang::ASTFrontendAction {
     keep_wanted(facts);
     keep_unused(facts, sema.getASTContext());
     drop_annotations(sema.getASTContext());
-    compiler.getLangOpts().SYCLIsDevice = 0;
+    mask_shift_counts(sema.getASTContext());
+    end_sycl();
+    tree_language_.OpenCL = 0;
     consumer_->release(sema.getASTContext());
     if (!compiler.getDiagnostics().hasErrorOccurred()) finish(facts);
   }
@@ -173,13 +196,17 @@ class TranslateAction final : public clang::ASTFrontendAction {
     clang::Parser parser(preprocessor, sema, /*SkipFunctionBodies=*/false);
     add_metal_pragmas(preprocessor);
     preprocessor.EnterMainSourceFile();
-    TokenFilter filter(preprocessor, learnt_);
+    TokenFilter filter(preprocessor, learnt_, options_.language);
     filter.run();
     thread_words_ = filter.take_thread_words();
     clang::ASTConsumer& consumer = sema.getASTConsumer();
     if (clang::ExternalASTSource* headers = sema.getASTContext().getExternalSource())
       headers->StartTranslationUnit(&consumer);
     parser.Initialize();
+    // Of all that Clang decides by this, a finished context asks for two things: shift counts in constants are modulo
+    // the width; string literals are in a space, from which the token filter takes them.
+    tree_language_.OpenCL = 1;
+    tree_language_.OpenCLVersion = 300;
     const clang::EnterExpressionEvaluationContext evaluation(
         sema, clang::Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
     clang::Parser::DeclGroupPtrTy group;
@@ -189,10 +216,12 @@ class TranslateAction final : public clang::ASTFrontendAction {
       if (group) consumer.HandleTopLevelDecl(group.get());
       // All types are read, and have their spaces. What is instantiated from here on need not be looked at for what
       // SYCL forbids, every struct field by field at every use.
-      if (parser.getCurToken().is(clang::tok::eof)) getCompilerInstance().getLangOpts().SYCLIsDevice = 0;
+      if (parser.getCurToken().is(clang::tok::eof)) end_sycl();
     }
     for (clang::Decl* decl : sema.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(clang::DeclGroupRef(decl));
   }
+
+  void end_sycl() { getCompilerInstance().getLangOpts().SYCLIsDevice = tree_language_.SYCLIsDevice = 0; }
 
   void keep_wanted(Facts& facts) {
     for (const KernelSource& kernel : facts.kernels) result_.all_kernels.push_back(kernel.fact.name);
@@ -253,7 +282,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       if (decl == nullptr) continue;
       FirstUse use(*decl);
       for (clang::Decl* top : context.getTranslationUnitDecl()->noload_decls())
-        if (!top->isFromASTFile() && !use.TraverseDecl(top)) break;
+        if (!top->isFromASTFile() && !use.walk(top)) break;
       if (use.at.isInvalid()) continue;
       const std::string text = fmt::format("call of '{}', which is declared and never defined",
                                            in_metal_words(decl->getQualifiedNameAsString()));
@@ -277,6 +306,22 @@ class TranslateAction final : public clang::ASTFrontendAction {
       if (llvm::cast<llvm::CallInst>(user)->getFunction() == &kernel) return symbol;
     builder.CreateCall(mark, builder.CreateLoad(builder.getInt8Ty(), value));
     return symbol;
+  }
+
+  /// The way through an integer by which the token filter brings __func__ into its space, as a cast of the variable:
+  /// later passes move that.
+  static void cast_names_plainly(llvm::Module& module) {
+    const auto is = [](llvm::User* user, unsigned opcode) {
+      const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(user);
+      return expression != nullptr && expression->getOpcode() == opcode;
+    };
+    for (llvm::GlobalVariable& variable : module.globals())
+      for (llvm::User* number : llvm::make_early_inc_range(variable.users())) {
+        if (!is(number, llvm::Instruction::PtrToInt)) continue;
+        for (llvm::User* pointer : llvm::make_early_inc_range(number->users()))
+          if (is(pointer, llvm::Instruction::IntToPtr))
+            pointer->replaceAllUsesWith(llvm::ConstantExpr::getAddrSpaceCast(&variable, pointer->getType()));
+      }
   }
 
   /// Names become symbols, and the module is ready to be cut.
@@ -308,6 +353,9 @@ class TranslateAction final : public clang::ASTFrontendAction {
       functions.push_back(function);
       result_.kernels.push_back(std::move(kernel.fact));
     }
+    choose_default_functions(*generator_->GetModule(), options_.math.fast_functions);
+    cast_names_plainly(*generator_->GetModule());
+    limit_alignment(*generator_->GetModule(), packed_types(getCompilerInstance().getASTContext(), *generator_));
     drop_restrict(*generator_, *generator_->GetModule());
     if (!getCompilerInstance().getPreprocessor().isMacroDefined(kLoggingMacro)) drop_logging(*generator_->GetModule());
     if (!options_.object) note_undefined(*generator_->GetModule());
@@ -326,6 +374,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
   const MslOptions& options_;
   const Learnt& learnt_;
   const DiagnosticCollector& messages_;
+  clang::LangOptions& tree_language_;
   Learnt::Places mixed_choices_;
   MslModule& result_;
   std::unique_ptr<llvm::LLVMContext> llvm_ = std::make_unique<llvm::LLVMContext>();
@@ -343,8 +392,9 @@ Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::s
   DiagnosticCollector messages;
   messages.set_main_name(std::string(name));
   messages.set_language(options.language);
+  clang::LangOptions tree_language;
   const auto compiler = make_compiler(text, name, options, messages, CompilerUse::source, headers);
-  TranslateAction action(options, learnt, messages, *module);
+  TranslateAction action(options, learnt, messages, tree_language, *module);
   if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();
@@ -380,7 +430,7 @@ Result<std::shared_ptr<const MslModule>> run_front_end(std::string_view text, st
 Result<void> check_language(const MslOptions& options, std::string_view name) {
   if (metal_version_number(options.language) != 0) return {};
   return fail(Errc::unsupported,
-              "{}: Metal {} is not known here; there are 1.0 to 1.2, 2.0 to 2.4, 3.0, 3.1, 3.2 and 4.0", name,
+              "{}: Metal {} is not known here; there are 1.0 to 1.2, 2.0 to 2.4, 3.0, 3.1, 3.2, 4.0 and 4.1", name,
               to_string(options.language));
 }
 

@@ -193,12 +193,45 @@ Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& op
   hasher.field(options.metadata_json);
   hasher.field(uint64_t{sources.size()});
   for (const Source& source : sources) {
-    if (input::detect_kind(source.bytes) == input::Kind::msl)
+    if (input::detect_kind(source.bytes, source.name) == input::Kind::msl)
       add_msl(hasher, source, options, false);
     else
       hasher.field(source.bytes);
   }
   return hasher.finish();
+}
+
+std::vector<FingerprintField> fingerprint_fields(std::span<const Source> sources, const CompileOptions& options,
+                                                 std::span<const FingerprintField> more) {
+  std::vector<FingerprintField> fields(more.begin(), more.end());
+  const auto digest = [](ByteView bytes) { return to_hex(sha256(bytes)); };
+  const auto version = [](const Version& of) { return fmt::format("{}.{}.{}", of.major, of.minor, of.patch); };
+  fields.push_back({"compiler", std::string(compiler_identity())});
+  fields.push_back({"standard library", std::string(msl::smelt_embedded_headers_sha256)});
+  constexpr const char* kModes[] = {"safe", "relaxed", "fast"};
+  fields.push_back({"math mode", kModes[static_cast<int>(options.math.mode)]});
+  fields.push_back({"float functions", options.math.fast_functions ? "fast" : "precise"});
+#define SMELT_FLAG(member, ...) \
+  if (options.member) fields.push_back({"option " #member, ""});
+#define SMELT_NUMBER(member, ...) \
+  if (options.member) fields.push_back({"option " #member, fmt::format("{}", *options.member)});
+#define SMELT_TEXTS(member, ...) \
+  for (const std::string& text : options.member) fields.push_back({"option " #member " " + text, ""});
+#include "smelt/aot/options.def"
+  if (options.language) fields.push_back({"language", version(*options.language)});
+  if (options.object) fields.push_back({"object", ""});
+  if (!options.metadata_json.empty()) fields.push_back({"metadata", options.metadata_json});
+  for (const Target& target : options.targets)
+    fields.push_back({"target " + target.name, fmt::format("{}, Metal {}, AIR {}", version(target.os),
+                                                           version(target.language), version(target.air))});
+  for (const Source& source : sources) {
+    fields.push_back({"source " + source.name, digest(source.bytes)});
+    if (input::detect_kind(source.bytes, source.name) != input::Kind::msl) continue;
+    const msl::Includes includes = includes_of(source, options);
+    for (const msl::IncludedFile& file : includes.files) fields.push_back({"include " + file.path, digest(file.bytes)});
+    for (const std::string& missing : includes.missing) fields.push_back({"missing include " + missing, ""});
+  }
+  return fields;
 }
 
 Result<Digest> normalised_fingerprint(std::span<const Source> sources, const CompileOptions& options,
@@ -216,7 +249,7 @@ Result<Digest> normalised_fingerprint(std::span<const Source> sources, const Com
     if (is_metal_library(source.bytes)) {
       auto added = add_library(hasher, source);
       if (!added) return tl::unexpected(std::move(added).error().in(source.name));
-    } else if (is_metal_source(source.bytes)) {
+    } else if (input::detect_kind(source.bytes, source.name) == input::Kind::msl) {
       add_msl(hasher, source, options, true);
     } else {
       SMELT_TRY(const std::string text, anonymous_text(source, options, launch.threads_per_threadgroup.value_or(0)));

@@ -66,6 +66,11 @@ Kind detect_kind(ByteView bytes) {
   return looks_like(bytes).empty() ? Kind::msl : Kind::unknown;
 }
 
+Kind detect_kind(ByteView bytes, std::string_view name) {
+  const bool is_blank = as_text(bytes).find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+  return is_blank && name.ends_with(".metal") ? Kind::msl : detect_kind(bytes);
+}
+
 std::string looks_like(ByteView bytes) {
   const std::string_view text = as_text(bytes);
   if (text.empty()) return "an empty file";
@@ -84,6 +89,18 @@ namespace smelt::aot {
 
 bool is_archive(ByteView file) {
   return as_text(file).starts_with("!<arch>\n") || as_text(file).starts_with("!<thin>\n");
+}
+
+std::string_view ir_triple(ByteView file) {
+  if (input::detect_kind(file) != input::Kind::text_ir) return {};
+  constexpr std::string_view kWords = "target triple = \"";
+  const std::string_view text = as_text(file);
+  for (size_t at = text.find(kWords); at != std::string_view::npos; at = text.find(kWords, at + 1)) {
+    if (at != 0 && text[at - 1] != '\n') continue;
+    const size_t begin = at + kWords.size();
+    return text.substr(begin, std::min(text.find_first_of("\"\n", begin), text.size()) - begin);
+  }
+  return {};
 }
 
 bool is_link_input(ByteView file) {

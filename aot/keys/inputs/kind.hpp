@@ -20,6 +20,9 @@ enum class Kind {
 
 Kind detect_kind(ByteView bytes);
 
+/// The same, but for a file of nothing whose name says Metal: a library of nothing, as a file of comments is.
+Kind detect_kind(ByteView bytes, std::string_view name);
+
 /// For messages about Kind::unknown, from metallib::looks_like: "an ELF file", "a Git LFS pointer". Empty for what may
 /// be Metal source.
 std::string looks_like(ByteView bytes);

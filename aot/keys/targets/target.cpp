@@ -19,7 +19,7 @@ Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language,
           .language = language,
           .container_patch = container_patch,
           // Plain "air64", as Xcode up to 16 writes for every target and every runtime accepts; Xcode 26 itself
-          // writes the versioned architecture, and for 26 we follow it.
+          // writes the versioned architecture, and from 26 on we follow it.
           .triple = fmt::format("{}-apple-{}{}.0.0", os >= 26 ? fmt::format("air64_v2{}", air_minor) : "air64",
                                 platform == Platform::macos ? "macosx" : word, os)};
 }
@@ -32,12 +32,12 @@ const std::vector<Target>& rows() {
     std::vector<Target> made = {
         row(Platform::macos, 12, 4, {2, 4}, 6), row(Platform::macos, 13, 5, {3, 0}, 7),
         row(Platform::macos, 14, 6, {3, 1}, 7), row(Platform::macos, 15, 7, {3, 2}, 8),
-        row(Platform::macos, 26, 8, {4, 0}, 9),
+        row(Platform::macos, 26, 8, {4, 0}, 9), row(Platform::macos, 27, 9, {4, 1}, 9),
     };
     for (const Platform platform : {Platform::ios, Platform::tvos})
       made.insert(made.end(),
                   {row(platform, 15, 4, {2, 4}, 6), row(platform, 16, 5, {3, 0}, 7), row(platform, 17, 6, {3, 1}, 7),
-                   row(platform, 18, 7, {3, 2}, 7), row(platform, 26, 8, {4, 0}, 9)});
+                   row(platform, 18, 7, {3, 2}, 7), row(platform, 26, 8, {4, 0}, 9), row(platform, 27, 9, {4, 1}, 9)});
     return made;
   }());
   return all;
@@ -51,6 +51,13 @@ std::span<const Target> known_targets() {
 
 const Target& default_target() {
   return rows()[2];
+}
+
+const Target& newest_target() {
+  const Target* newest = &default_target();
+  for (const Target& one : rows())
+    if (one.platform == Platform::macos && one.os > newest->os) newest = &one;
+  return *newest;
 }
 
 Result<Target> parse_target(std::string_view name) {

@@ -256,6 +256,7 @@ void ArgumentEncoder::setTexture(const Texture* texture, NS::UInteger index) {
   // What kernels for the CPU take for a texture: the address of what the loader says of it (schema/cpu_abi.h).
   const uint64_t handle = texture != nullptr ? reinterpret_cast<uintptr_t>(&from(texture).texture->cpu()) : 0;
   std::memcpy(place, &handle, sizeof(handle));
+  from(this).buffer->handles.put(place, texture != nullptr ? from(texture).texture : nullptr);
 }
 void ArgumentEncoder::setTextures(const Texture* const textures[], NS::Range range) {
   for (NS::UInteger i = 0; i < range.length; ++i) setTexture(textures[i], range.location + i);
@@ -264,7 +265,9 @@ void ArgumentEncoder::setSamplerState(const SamplerState* sampler, NS::UInteger 
   std::byte* const place =
       from(this).place("-[MTLArgumentEncoder setSamplerState:atIndex:]", index, Member::Kind::sampler);
   const uint64_t handle = sampler != nullptr ? reinterpret_cast<uintptr_t>(&from(sampler).sampler->cpu()) : 0;
-  if (place != nullptr) std::memcpy(place, &handle, sizeof(handle));
+  if (place == nullptr) return;
+  std::memcpy(place, &handle, sizeof(handle));
+  from(this).buffer->handles.put(place, sampler != nullptr ? from(sampler).sampler : nullptr);
 }
 void ArgumentEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
   for (NS::UInteger i = 0; i < range.length; ++i) setSamplerState(samplers[i], range.location + i);

@@ -53,6 +53,7 @@ Result<void> bind(const CommandList& list, const DispatchCommand& dispatch, load
     SMELT_TRY_VOID(bind_one(bound, encoder));
     if (bound.kind == BindingClass::threadgroup && bound.bytes != 0) without_length &= ~slot_mask(bound.index);
   }
+  for (size_t i = 0; i < dispatch.uses; ++i) list.uses[dispatch.first_use + i]->use(encoder);
   // Metal lets a kernel have a threadgroup argument without a length: the program promises not to use it.
   for (; without_length != 0; without_length &= without_length - 1)
     SMELT_TRY_VOID(encoder.set_threadgroup_memory(lowest_slot(without_length), kLeastThreadgroup));

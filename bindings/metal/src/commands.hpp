@@ -28,6 +28,7 @@ struct Bound {
 struct DispatchCommand {
   const PipelineObject* pipeline = nullptr;
   size_t first_bound = 0, bounds = 0;  ///< in CommandList::bounds
+  size_t first_use = 0, uses = 0;      ///< in CommandList::uses
   MTL::Size grid;                      ///< threads, or groups
   bool counts_groups = false;
   const std::byte* indirect = nullptr;  ///< three counts of groups, read when it runs; `grid` is nothing then
@@ -86,6 +87,7 @@ class ByteArena {
 struct CommandList {
   std::vector<Command> commands;
   std::vector<Bound> bounds;
+  std::vector<const Reachable*> uses;  ///< of checked code; kept by the command buffer
   std::vector<Step> steps;
   ByteArena arena;
   std::vector<NS::SharedPtr<NS::Object>> kept;  ///< what commands use, each once

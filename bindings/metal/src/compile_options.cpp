@@ -80,7 +80,10 @@ Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions
     const auto version = static_cast<NS::UInteger>(*values.language);
     request.language = Version{static_cast<uint16_t>(version >> 16), static_cast<uint16_t>(version & 0xffff), 0};
     // Systems before that have Metal 3.2.
-    if (*values.language > MTL::LanguageVersion3_2 && device_model().system() < 26) request.target = "macos26";
+    if (*values.language > MTL::LanguageVersion4_0)
+      request.target = "macos27";
+    else if (*values.language > MTL::LanguageVersion3_2 && device_model().system() < 26)
+      request.target = "macos26";
   }
   if (values.logging) request.definitions.push_back("SMELT_METAL_LOGGING");  // aot's kLoggingMacro
   if (values.macros) {

@@ -165,6 +165,17 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
   return {};
 }
 
+/// As Metal's debug layer has it. Without the layer a GPU reads what lies behind; of setBytes here zeros, see bind().
+std::string ComputeEncoderObject::trouble_with_lengths() const {
+  for (const loader::LeastBytes& least : pipeline->pipeline->least_bytes()) {
+    const Slot& slot = slots[least.slot];
+    const bool may_be_padded = slot.buffer == nullptr && validation_is_off();
+    if (slot.is_bound && slot.data != nullptr && !least.holds(slot.bytes) && !may_be_padded)
+      return loader::too_short(least, slot.bytes, pipeline->pipeline->args());
+  }
+  return {};
+}
+
 std::string ComputeEncoderObject::trouble_with_tables() const {
   for (const loader::ArgInfo& argument : pipeline->pipeline->args()) {
     const std::optional<BindingClass> kind = class_of(argument.kind);
@@ -200,11 +211,25 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
     if (slot.is_bound || pipeline->has_constants)
       list.bounds.push_back({index, BindingClass::buffer, slot.data, slot.bytes});
   }
+  if (validation_is_off())
+    for (const loader::LeastBytes& least : pipeline->pipeline->least_bytes()) {
+      const Slot& slot = slots[least.slot];
+      if (!slot.is_bound || slot.data == nullptr || least.holds(slot.bytes)) continue;
+      std::byte* const whole = list.arena.zeros(least.bytes);
+      std::copy_n(slot.data, slot.bytes, whole);
+      list.bounds.push_back({least.slot, BindingClass::buffer, whole, least.bytes});
+    }
   for (uint32_t i = 0; i < kSlots; ++i)
     if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, BindingClass::threadgroup, nullptr, threadgroup_bytes[i]});
   bind_tables(list);
   bind_textures(list);
   command.bounds = list.bounds.size() - command.first_bound;
+  if (!state.buffer->queue->device.checked) return;
+  command.first_use = list.uses.size();
+  list.uses.insert(list.uses.end(), reachable.begin(), reachable.end());
+  for (uint32_t mask = pipeline->used[BindingClass::buffer]; mask != 0; mask &= mask - 1)
+    if (const BufferObject* const buffer = slots[lowest_slot(mask)].buffer) list.uses.push_back(buffer);
+  command.uses = list.uses.size() - command.first_use;
 }
 
 void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, const BufferObject* indirect) {
@@ -215,6 +240,7 @@ void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, c
   else if (trouble = trouble_with_group(command.group); trouble.empty())
     trouble = trouble_with_bindings();
   if (trouble.empty() && pipeline != nullptr) trouble = trouble_with_tables();
+  if (trouble.empty() && pipeline != nullptr) trouble = trouble_with_lengths();
   if (!trouble.empty()) {
     const std::string of = pipeline != nullptr ? fmt::format("kernel '{}': ", pipeline->pipeline->name()) : "";
     state.buffer->reject(misuse(call, "{}{}", of, trouble));
@@ -409,6 +435,8 @@ void ComputeCommandEncoder::useResources(const Resource* const resources[], NS::
     encoder.state.buffer->keep_resource(const_cast<Resource*>(resources[i]));
     if (const uint64_t hazard = hazard_of(*resources[i]); hazard != 0)
       encoder.used[hazard] |= (usage & ResourceUsageWrite) != 0;
+    if (const auto* const reachable = dynamic_cast<const Reachable*>(resources[i]))
+      encoder.reachable.push_back(reachable);
   }
 }
 void ComputeCommandEncoder::useHeap(const Heap* heap) {

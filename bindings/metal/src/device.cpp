@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/loader/findings.hpp"
+
 #include "Metal/Metal.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
@@ -49,7 +51,9 @@ DeviceObject::DeviceObject(loader::DeviceRef loaded, unsigned which)
       number(which),
       level(loader->target().name.substr(std::min(kCpu.size(), loader->target().name.size()))),
       checked(checks_setting()),
-      scheduler(*new Scheduler(loader, lane_count())) {}
+      scheduler(*new Scheduler(loader, lane_count())) {
+  if (checked) loader::say_findings();
+}
 
 const std::vector<DeviceObject*>& all_devices() {
   static const auto& devices = *[] {

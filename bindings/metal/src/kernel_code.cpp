@@ -194,7 +194,8 @@ Result<loader::OwnedBytes> metallib_of(const loader::OwnedBytes& bytes, std::str
   const auto names = package->names();
   if (names.size() != 1)
     return fail(Errc::invalid_argument, "the package holds {} libraries; a Metal library is one of them", names.size());
-  for (const std::string_view target : {preferred, std::string_view("macos26"), std::string_view("macos14")})
+  for (const std::string_view target :
+       {preferred, std::string_view("macos27"), std::string_view("macos26"), std::string_view("macos14")})
     if (auto found = package->metallib(names[0], target)) return loader::OwnedBytes{*found, package};
   return fail(Errc::unsupported_platform, "library '{}' of the package has no Metal library for macOS", names[0]);
 }

@@ -8,6 +8,7 @@
 #include "Metal/resource.hpp"
 #include "Metal/texture.hpp"
 #include "device_object.hpp"
+#include "encoded_handles.hpp"
 #include "foundation/made.hpp"
 
 #include <map>
@@ -49,7 +50,16 @@ class Bindable {
   ~Bindable() = default;
 };
 
-class BufferObject final : public MTL::Buffer, public ResourceFacts {
+/// Through which a dispatch may come to textures and samplers that it does not bind.
+class Reachable {
+ public:
+  virtual void use(loader::Encoder& encoder) const = 0;
+
+ protected:
+  ~Reachable() = default;
+};
+
+class BufferObject final : public MTL::Buffer, public ResourceFacts, public Reachable {
  public:
   ~BufferObject() override;
   std::string_view class_name() const override { return "MTLBuffer"; }
@@ -59,15 +69,18 @@ class BufferObject final : public MTL::Buffer, public ResourceFacts {
   loader::BufferRef memory;  // null for a piece of a heap
   std::byte* start = nullptr;
   MTL::BufferDeallocator deallocator;
+  EncodedHandles handles;
+  void use(loader::Encoder& encoder) const override { handles.use(encoder); }
 };
 
-class TextureObject final : public MTL::Texture, public ResourceFacts, public Bindable {
+class TextureObject final : public MTL::Texture, public ResourceFacts, public Bindable, public Reachable {
  public:
   ~TextureObject() override;
   std::string_view class_name() const override { return "MTLTexture"; }
   Result<void> bind(loader::Encoder& encoder, uint32_t index) const override {
     return encoder.set_texture(index, texture);
   }
+  void use(loader::Encoder& encoder) const override { encoder.use(texture); }
   using ResourceFacts::device;  // not the function of the same name
   using ResourceFacts::label;
 

@@ -11,19 +11,19 @@ loaded and called with neither SQLite nor LLVM in the process.
 
 import os
 
-is_pure: bool = os.environ.get("SMELT_PURE", "0") not in ("", "0")
-"""Whether there are no compiled modules for this Python, or SMELT_PURE=1: packages are read in Python, and kernels run by libsmelt where
-a wheel has brought it, else on a Mac alone (docs/guide/mac.md)."""
+edition: str = "reader" if os.environ.get("SMELT_PURE", "0") not in ("", "0") else "native"
+"""What this copy is in this Python. "native": the compiled modules, which run kernels and compile. "reader": Python alone, which reads packages
+and stores and gives Metal libraries to PyTorch on a Mac (docs/guide/mac.md); SMELT_PURE=1 asks for it."""
 
-if not is_pure:
+if edition == "native":
     try:
         from . import _loader
     except ImportError as _missing:
-        from ._installed import built_for, has_library, why_not_here
+        from ._installed import built_for, why_not_here
 
-        if built_for() and not has_library():  # for another Python: what is there is not what was meant
+        if built_for():  # it has modules, and none that this Python loads
             raise ImportError(why_not_here(_missing)) from None
-        is_pure = True
+        edition = "reader"
 
 # What type checkers take for true, without an import of typing. Types that only they know stand in quotes in the modules of
 # a first load, since `from __future__ import annotations` is an import too.
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
     from ._loader import Buffer, Device, Kernel, Library, Sampler, Texture
     from ._package import Package, open, pack
+    from ._padded import padded
     from ._request import compile
     from .errors import (
         ArgumentError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         CancelledError,
         CheckError,
         CompileError,
+        CompileWarning,
         ConstantError,
         DeviceError,
         DivergenceError,
@@ -73,7 +75,7 @@ if TYPE_CHECKING:
     Artifact = Package
 
 __version__: str
-if is_pure:
+if edition == "reader":
     from ._pure.keys import version as __version__
 else:
     __version__ = _loader.version
@@ -90,6 +92,7 @@ _LATER = {
     "compile": "_request",
     "open": "_package",
     "pack": "_package",
+    "padded": "_padded",
     "Buffer": "_loader",
     "Device": "_loader",
     "Kernel": "_loader",
@@ -102,14 +105,16 @@ _LATER = {
 }
 
 
-if is_pure:
+if edition == "reader":
     _LATER = dict.fromkeys(_LATER, "_pure.api")
 
 
 def __getattr__(name: str) -> object:
     module = _LATER.get(name)
-    if is_pure and name in ("_loader", "_store", "_remote", "_compiler"):
-        raise ImportError(f"smelt.{name} is a compiled module, and this copy of smelt is Python alone (docs/guide/mac.md)")
+    if edition == "reader" and name in ("_loader", "_store", "_remote", "_compiler"):
+        from ._installed import why_reader
+
+        raise ImportError(f"smelt.{name} is a compiled module. {why_reader()}")
     if name == "errors":
         return __import__("errors", globals(), None, ("Error",), 1)  # which makes it an attribute
     if module is None:
@@ -135,6 +140,7 @@ __all__ = [
     "CancelledError",
     "CheckError",
     "CompileError",
+    "CompileWarning",
     "ConstantError",
     "Device",
     "DeviceError",
@@ -171,11 +177,12 @@ __all__ = [
     "UnwrittenError",
     "compile",
     "compile_shader",
+    "edition",
     "function_info",
     "info",
-    "is_pure",
     "load_metallib",
     "open",
+    "padded",
     "prepare",
     "specialize",
 ]

@@ -8,12 +8,12 @@ import sys
 
 
 def main() -> None:
-    from . import is_pure
+    from . import edition
 
     folder = os.path.dirname(os.path.abspath(__file__))
     program = os.path.join(folder, "_bin", "smelt")
     there_is_one = os.path.exists(program)
-    if sys.argv[1:2] == ["misses"] or (is_pure and not there_is_one):  # misses are not the program's: it has none
+    if sys.argv[1:2] == ["misses"] or edition == "reader":  # misses are not the program's: it has none
         from ._pure.command import main as pure
 
         sys.exit(pure())

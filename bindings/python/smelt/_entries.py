@@ -6,6 +6,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+def shown(text: str) -> str:
+    """With what could steer a terminal written as \\xNN: names are those of files that somebody made."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 class Key(str):
     """64 hex digits, so that load_metallib can tell a key from a path."""
 

@@ -29,9 +29,17 @@ def built_for() -> list[str]:
     return sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
 
 
-def has_library() -> bool:
-    """Whether libsmelt is beside this package, by which every Python can use it."""
-    return os.path.exists(os.path.join(_FOLDER, "_libs", "libsmelt.so.1"))
+def why_reader() -> str:
+    """Why this copy runs no kernels, and what does."""
+    if os.environ.get("SMELT_PURE", "0") not in ("", "0"):
+        return "This is the reader, in Python alone: SMELT_PURE=1 asks for it"
+    if sys.platform != "linux":
+        return "This copy of smelt is the reader, in Python alone (docs/guide/mac.md)"
+    version = f"CPython {sys.version_info[0]}.{sys.version_info[1]}"
+    return (
+        f"This copy of smelt ({_FOLDER}) is the reader, in Python alone. Kernels for {version} on Linux are run and compiled by the wheels "
+        "smelt-*-manylinux_*.whl and smelt_compiler-*-manylinux_*.whl (docs/guide/install.md)"
+    )
 
 
 def why_not_here(missing: ImportError) -> str:
@@ -40,8 +48,8 @@ def why_not_here(missing: ImportError) -> str:
     built = built_for()
     if not any(one.startswith(tag) for one in built):
         return (
-            f"smelt: this copy ({_FOLDER}) is built for {', '.join(built)}, and this is {tag} ({sys.executable}). Use the "
-            "Python that it was built for, or build it for this one: cmake --preset release "
-            f"-DPython_EXECUTABLE={sys.executable}"
+            f"smelt: this copy ({_FOLDER}) is built for {', '.join(built)}, and this is {tag} ({sys.executable}). Use a "
+            "Python that it was built for, or build it for this one too: cmake --preset release "
+            f"-DSMELT_PYTHONS={sys.executable}"
         )
     return f"smelt: {missing}"

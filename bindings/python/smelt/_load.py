@@ -87,7 +87,7 @@ def _load(
         return _on_demand(source, name, on, options, store, as_upstream, path, effort)
     try:
         return _loader.load(source, on, options, as_upstream, path)
-    except smelt.TrustError as refused:
+    except (smelt.TrustError, smelt.UnsupportedTargetError) as refused:
         return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort, refused)
 
 
@@ -104,7 +104,7 @@ def load_package(
         options["trust"] = "any"  # compiled here, which every policy allows
     try:
         return package._native.load(on, options, as_upstream)
-    except smelt.TrustError as refused:
+    except (smelt.TrustError, smelt.UnsupportedTargetError) as refused:
         view = package._native.view()
         return _with_code_made_here(view, "package", on, options, store, as_upstream, "", effort, refused)
 
@@ -144,12 +144,12 @@ def _with_code_made_here(
     as_upstream: bool,
     path: str,
     effort: "str | None",
-    refused: "smelt.TrustError",
+    refused: "smelt.TrustError | smelt.UnsupportedTargetError",
 ) -> _loader.Library:
-    """For a package whose own CPU code is not to run."""
+    """For a package whose own CPU code is not to run, or which has none."""
     from ._on_demand import stored
 
-    if options.get("native", True):
+    if options.get("native", True) or on.kind != "cpu":
         raise refused
     _loader.check_signature(source, options, path)
     level = on.target.removeprefix("cpu-")
@@ -162,7 +162,7 @@ def _with_code_made_here(
         try:
             code = _session.session(store).cpu_code(source, name, level, checked, effort).view()
         except smelt.ToolchainError as missing:
-            raise smelt.TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
+            raise type(refused)(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
     kept = {key: value for key, value in options.items() if key not in ("expect", "trusted_keys")}
     here = {"native": True, "trust": "any", "replaces": "native=False asks not to use the package's own"}
     return _loader.load(code, on, {**kept, **here}, as_upstream, path)
@@ -192,17 +192,26 @@ def load_metallib(
     store: "_session.StoreLike" = None,
     cpu_effort: "str | None" = None,
 ) -> _loader.Library:
-    """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
-    first read.
+    """Load a Metal library or a package, and return its kernels by name.
 
-    verify: "none", "structure", "digest" or "full". expect: the digest that the file must have, in hex. trust: which
-    packages are loaded: "any", "local" (what the caller names) or "signed" (by one of trusted_keys, NAME:BASE64 or
-    files of them, or of the environment's; any other is a TrustError); None: SMELT_TRUST, else "local". native=False:
-    none of a package's CPU code runs, and what runs is made here from its Metal library. metal: take only slices of exactly this Metal
-    version. library: which one, when a package holds several. checked: CPU code that bounds
-    every access. store: where CPU code of plain Metal libraries is kept (False: nowhere). cpu_effort: time that CPU code made here may
-    take, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else fast for the kernels of a plain Metal library until
-    they have run for a while (kernel.effort says which), and balanced for packages.
+    Damaged bytes fail here. The pipeline of a kernel is built when the kernel is first read.
+
+    source: bytes, a path, a ``Package``, or a ``Key`` of the store.
+    device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
+    verify: checks at load: "none", "structure", "digest" or "full".
+    expect: the digest that the file must have, in hex.
+    trust: packages to accept: "any", "local" (all that you name) or "signed"; None is SMELT_TRUST, else "local".
+    trusted_keys: with "signed", the keys of which one must have signed: NAME:BASE64, or files of them.
+    native: False ignores a package's CPU code and makes it here from the Metal library.
+    metal: use only slices of exactly this Metal version, such as "3.1".
+    library: the library to load, if a package has several.
+    checked: use CPU code with checks: True for all, or words such as "memory,races".
+    allow_empty: accept a library without functions.
+    store: the store for CPU code made here: None (default), a folder, a ``Store``, or False for none.
+    cpu_effort: time for CPU code made here: "fast", "balanced" or "best". None is SMELT_CPU_EFFORT, else "fast" first and
+        better code after a while for a plain Metal library (``kernel.effort``), and "balanced" for a package.
+
+    Raises InvalidLibraryError, UnsupportedTargetError, TrustError, IntegrityError, LibraryNotFoundError, SourceTypeError.
     """
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
@@ -223,31 +232,49 @@ def compile_shader(
     filename: str = "source.metal",
     cpu_effort: "str | None" = None,
     logging: bool = False,
+    target: "str | None" = None,
+    include_folders: "Iterable[str | os.PathLike[str]]" = (),
     _as_upstream: bool = False,
 ) -> _loader.Library:
-    """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
-    that compiling may take, and CPU code of each kernel; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
-    load_metallib. logging: messages of kernels (os_log) are kept, and written to standard error; the language is then Metal 3.2 at least."""
-    from . import _logging
+    """Compile Metal source, and return its kernels by name.
+
+    source: the text.
+    device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
+    fast_math: fast math mode and fast functions.
+    checked: make CPU code with checks: True for all, or words such as "memory,races".
+    store: None (default), a folder, a ``Store``, or False for none.
+    timeout: seconds for the compile, and for the CPU code of each kernel; then it is a CancelledError.
+    filename: the name of the text in messages.
+    cpu_effort: time for CPU code: "fast", "balanced" or "best"; None as for ``load_metallib``.
+    logging: keep messages of kernels (os_log), and write them to standard error.
+    target: "macos14" and the like. None is SMELT_TARGET, else the newest system on the CPU and the default target on a GPU.
+    include_folders: folders that ``#include`` searches. <c10/metal/...> is also found in the installed torch.
+
+    Raises ShaderSyntaxError (a SyntaxError) with file, line and column. A warning of the compiler is a CompileWarning.
+    """
+    from . import _compiling
 
     if not isinstance(source, str):
         raise smelt.SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
+    _compiling.check_text(source)
     on = _session.device(device)
     text = [(filename, source.encode())]
     checks = _bits(checked)
-    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": checks != 0}
-    if logging:
-        options.update(definitions=[_logging.MACRO], targets=[_logging.target()])
     on_cpu = on.kind == "cpu"
     effort = _effort(cpu_effort)
+    session = _session.session(store)
+    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": checks != 0}
+    options.update(_compiling.options(source, target, include_folders, on_cpu, logging))
     if not on_cpu:
         options.update(checked=checks, effort=effort, cpu=True)
     try:
-        made = _session.session(store).make(text, options, None)
+        made = session.make(text, options, None)
     except smelt.SourceTypeError as error:
         raise smelt.SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
     except smelt.CompileError as error:
-        raise smelt.ShaderSyntaxError(_logging.advice(error.message, logging), error.code, error.subject) from None
+        raise smelt.ShaderSyntaxError(_compiling.advice(error.message, logging), error.code, error.subject) from None
+    if not _as_upstream:
+        _compiling.warn(made.warnings, "os_log" in source and not logging)
     if not on_cpu:
         options = {"checked": checks, "trust": "any", "allow_empty": True}
         return _loader.load(made.view(), on, options, _as_upstream)
@@ -264,8 +291,12 @@ def compile_shader(
 
 
 def info(library: _loader.Library) -> "LibraryInfo":
-    """Everything of a library that is not a kernel; the library itself carries none of it, so that a kernel may have
-    any name."""
+    """Return the facts about a library, as a ``LibraryInfo``.
+
+    They are not attributes of the library, so that a kernel may have any name.
+
+    library: a library that was loaded or compiled.
+    """
     from ._info import LibraryInfo
 
     facts = _loader.info(library)
@@ -284,14 +315,27 @@ def info(library: _loader.Library) -> "LibraryInfo":
 
 
 def function_info(library: _loader.Library, name: str) -> "FunctionInfo":
-    """Kind and Metal version of one function, and whether its pipeline can be built here."""
+    """Return kind and Metal version of a function, and whether its pipeline can be built here.
+
+    library: a library that was loaded or compiled.
+    name: the function's name.
+
+    Raises FunctionNotFoundError.
+    """
     from ._info import FunctionInfo
 
     return FunctionInfo(**_loader.function_info(library, name))
 
 
 def specialize(library: _loader.Library, name: str, constants: "Mapping[str | int, Constant]") -> _loader.Kernel:
-    """The kernel with values for its function constants, by name or index."""
+    """Return a kernel with values for its function constants.
+
+    library: a library that was loaded or compiled.
+    name: the kernel's name.
+    constants: values by name or index of the constant. Values that the kernel does not use are ignored.
+
+    Raises ConstantError, FunctionNotFoundError.
+    """
     return _loader.specialize(library, name, dict(constants))
 
 
@@ -300,6 +344,10 @@ def prepare(
     names: "Iterable[str] | None" = None,
     progress: "Callable[[int, int], object] | None" = None,
 ) -> int:
-    """Builds the pipelines of names (all when None), several at a time. progress(done, total) may return False to stop.
-    Returns how many are ready."""
+    """Build pipelines now, several at a time, and return how many are ready.
+
+    library: a library that was loaded or compiled.
+    names: the kernels; None for all that need no function constants.
+    progress: called as progress(done, total); False stops.
+    """
     return _loader.prepare(library, list(names or ()), progress)

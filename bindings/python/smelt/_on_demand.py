@@ -9,7 +9,7 @@ import os
 import sys
 
 from . import _loader, _session
-from .errors import CancelledError, StoreError
+from .errors import CancelledError, StoreError, TrustError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ def stored(
     file: Bytes, level: str, checked: int, efforts: tuple[str, ...], store: _session.StoreLike
 ) -> tuple[memoryview, str] | None:
     """What the store has for the CPU, found without the compiler: of the first effort that it has."""
-    if store is False:
+    if store is False or not _session.store_folder(store):
         return None
     from . import _store
 
     try:
         found = _session.store(store).get_all(_store.cpu_code_key(file, level, checked, effort) for effort in efforts)
-    except (StoreError, OSError):
+    except (StoreError, TrustError, OSError):
         return None  # the compiler's session says what is wrong with the store, and works without it
     for entry, effort in zip(found, efforts):
         if entry is not None and "library.smelt" in entry:

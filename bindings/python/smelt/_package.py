@@ -67,7 +67,9 @@ class Package(LibrariesByName):
         return name in self._native.names()
 
     def __repr__(self) -> str:
-        return f"<smelt.Package of {', '.join(self._native.names())}>"
+        from ._entries import shown
+
+        return f"<smelt.Package of {', '.join(map(shown, self._native.names()))}>"
 
     # Two packages are one when their bytes are.
     def __eq__(self, other: object) -> bool:
@@ -192,10 +194,16 @@ def open(
     trusted_keys: str | Iterable[str] = (),
     native: bool = True,
 ) -> Package:
-    """A package: a file, which is mapped and not read, or bytes.
+    """Open a package: map a file without reading it, or keep bytes.
 
-    expect: the digest that it must have, in hex. trust, trusted_keys: whether it is taken at all; native: whether its
-    CPU code runs; as for load_metallib."""
+    source: a path or bytes.
+    expect: the digest that the package must have, in hex.
+    trust: packages to accept, as for ``load_metallib``.
+    trusted_keys: keys for "signed", as for ``load_metallib``.
+    native: False ignores the package's CPU code, as for ``load_metallib``.
+
+    Raises InvalidLibraryError, IntegrityError, TrustError, LibraryNotFoundError.
+    """
     from ._load import _words
 
     path = ""
@@ -214,8 +222,17 @@ def open(
 
 
 def pack(packages: Sequence[Package]) -> Package:
-    """The libraries of several packages in one, as `smelt pack` joins them: slices of one library become one library. Packages
-    that were compiled in this process make one whose CPU code runs here too."""
+    """Join packages into one, as ``smelt pack``. Slices of the same library become one library.
+
+    If all packages were compiled in this process, the CPU code of the result runs here too.
+
+    packages: a list of ``Package``.
+
+    Raises SourceTypeError.
+    """
+    if isinstance(packages, Package) or not all(isinstance(package, Package) for package in packages):
+        given = "a smelt.Package" if isinstance(packages, Package) else ", ".join(type(package).__name__ for package in packages)
+        raise smelt.SourceTypeError(f"pack: want a list of smelt.Package (smelt.open reads a file), got {given}")
     packed = Package(_loader.pack([package._native for package in packages]))
     if packages and all(package._made is not None for package in packages):
         packed._options["trust"] = "any"  # compiled here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""smelt.compile: what a caller asks for, with compiled modules (_package.py) and without (_pure/request.py)."""
+"""smelt.compile: what a caller asks for, in the native edition (_package.py) and in the reader (_pure/request.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 import smelt
 
-from . import _checks, errors
+from . import _checks, _torch_headers, errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,20 +124,41 @@ def compile(
     filename: str | Sequence[str] | None = None,
     logging: bool = False,
 ) -> Package:
-    """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
+    """Compile Metal source, LLVM IR or Metal libraries to a package, or find it in the store.
 
-    source: text, bytes or a path, or several. filename: what messages call them, one for each. targets: "macos14" and
-    the like. cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False); a kernel that has
-    none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON
-    beside a kernel. progress(stage, done, total) is called from any thread; when it returns False compiling ends.
-    kernels: functions that are kernels besides those marked so. functions: make only these. include_folders,
-    definitions: of MSL, as -I and -D. cpu_only: of IR, takes double precision, all atomics of 64 bits and up to 64 MiB of
-    threadgroup memory, which no Apple GPU has; a kernel with them gets CPU code alone. store: None for the default, a folder or smelt.Store, False to work without one.
-    timeout, max_memory: seconds that compiling may take, and bytes that the process may hold meanwhile; then it is a
-    CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
-    processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.
-    cpu_effort: time that CPU code may take to make, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else
-    balanced. logging: of MSL, messages of kernels (os_log, Metal 3.2) are kept, as -fmetal-enable-logging asks.
+    source: text, bytes or a path, or a list of these.
+    targets: "macos14" and the like; None is SMELT_TARGET, else macos14.
+    cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False). If a kernel gets none,
+        ``warnings`` of the package says why; with "required" it is an UnsupportedError.
+    metadata: Triton's JSON of a kernel: a dict, text or a path.
+    threadgroup_memory: for IR, bytes of the unsized threadgroup array.
+    threads_per_threadgroup: threads of the largest threadgroup.
+    fast_math: fast math mode and fast functions.
+    progress: called from any thread as progress(stage, done, total); False ends the compile.
+    kernels: for IR, functions to treat as kernels.
+    functions: compile only these.
+    include_folders: for Metal source, as -I. <c10/metal/...> is also found in the installed torch.
+    definitions: for Metal source, as -D: "NAME=VALUE" or a dict.
+    language: Metal version of the source, such as "3.1"; None is the target's.
+    debug_lines: keep source lines.
+    pack_scalars: put all scalar arguments into one buffer.
+    no_overlap: promise that no two buffers of a launch overlap.
+    relaxed_atomics: use relaxed atomics where the target has no stronger order.
+    cpu_only: for IR, allow double precision, 64-bit atomics and up to 64 MiB of threadgroup memory. A kernel that uses them
+        gets CPU code only.
+    checked: make CPU code with checks: True for all, or words such as "memory,races".
+    name: name of the library in its package; default: its first kernel's.
+    version: version of the library, such as "2.1.0".
+    store: None (default), a folder, a ``Store``, or False for none.
+    timeout: seconds for the compile; then it is a CancelledError. The store keeps kernels that were ready.
+    max_memory: bytes that the process may use meanwhile; beyond it is a CancelledError.
+    sandbox: "auto" compiles Metal libraries in child processes that can open nothing, "always" also LLVM IR, "never" nothing;
+        None is SMELT_SANDBOX, else "auto".
+    cpu_effort: time for CPU code: "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else "balanced".
+    filename: the name of each source in messages.
+    logging: for Metal source, keep messages of kernels (os_log), as -fmetal-enable-logging.
+
+    Raises CompileError, UnsupportedError, CancelledError, SourceTypeError.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -161,7 +182,6 @@ def compile(
         "threads_per_threadgroup": threads_per_threadgroup,
         "kernels": _texts("kernels", kernels),
         "functions": _texts("functions", functions),
-        "include_folders": _texts("include_folders", include_folders),
         "definitions": defined,
         "debug_lines": debug_lines,
         "pack_scalars": pack_scalars,
@@ -184,7 +204,9 @@ def compile(
         "effort": cpu_effort,
     })
     named = _renamed([_source(one, index) for index, one in enumerate(sources)], filename)
-    if smelt.is_pure:
+    folders = _texts("include_folders", include_folders)
+    options["include_folders"] = [*folders, *_torch_headers.wanted_by((text for _, text in named), folders)]
+    if smelt.edition == "reader":
         from ._pure import request
 
         return request.make(named, options, required, store, progress)  # type: ignore[return-value]

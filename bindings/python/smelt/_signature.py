@@ -6,6 +6,8 @@ from __future__ import annotations
 import inspect
 import keyword
 
+from ._entries import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -61,7 +63,7 @@ def _stage_documentation(kernel: _loader.Kernel) -> str:
             lines.append(f"  -> {one['name']}: {one['type_name']}")
         else:
             lines.append(f"  {one['name']}: {one['type_name']}{' (may be left out)' if one['conditional'] else ''}")
-    return "\n".join(lines)
+    return "\n".join(map(shown, lines))
 
 
 def signature(kernel: _loader.Kernel) -> inspect.Signature:
@@ -102,4 +104,4 @@ def documentation(kernel: _loader.Kernel) -> str:
         if argument["kind"] == "threadgroup":
             lines.append(f"  threadgroup_memory[{argument['index']}]  {argument['name']}: {argument['type_name']}")
     lines += ["", f"Options: {', '.join(_OPTIONS)} (docs/reference/python.md#call)."]
-    return "\n".join(lines)
+    return "\n".join(map(shown, lines))

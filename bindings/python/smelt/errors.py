@@ -11,6 +11,8 @@ import errno
 
 
 class Error(RuntimeError):
+    """Base class of smelt's exceptions: ``code`` is a stable name, ``subject`` the file, function or key concerned."""
+
     code: str = "invalid_argument"
     subject: str = ""
 
@@ -29,27 +31,36 @@ class Error(RuntimeError):
 
 
 class ArgumentError(Error):
-    """What was asked cannot be: codes invalid_argument, threads_missing, rank_mismatch, buffer_index, argument_*,
-    cast_unknown."""
+    """An argument is wrong: codes invalid_argument, threads_missing, rank_mismatch, buffer_index, argument_*, cast_unknown."""
 
 
 class GroupZeroError(ArgumentError, ValueError):
+    """A component of the group size is 0."""
+
     code = "group_zero"
 
 
 class GroupSizeError(Error, ValueError):
+    """More threads in a threadgroup than allowed, or not the required number."""
+
     code = "group_too_large"
 
 
 class SourceTypeError(Error, TypeError):
+    """The source has a type that is not accepted."""
+
     code = "source_type"
 
 
 class LibraryIOError(Error, OSError):
+    """A file cannot be read or written."""
+
     code = "io"
 
 
 class LibraryNotFoundError(LibraryIOError, FileNotFoundError):
+    """There is no such file."""
+
     code = "file_not_found"
 
     def __init__(self, message: str = "", code: str | None = None, subject: str = "") -> None:
@@ -58,49 +69,67 @@ class LibraryNotFoundError(LibraryIOError, FileNotFoundError):
 
 
 class InvalidLibraryError(Error):
+    """The bytes are not a Metal library or package, or are damaged."""
+
     code = "corrupt"
 
 
 class UnsupportedTargetError(Error):
+    """No slice fits this system, Metal version, GPU or processor."""
+
     code = "unsupported_os"
 
 
 class UnsupportedError(Error):
-    """Understood, but this build or this target does not do it."""
+    """This build or this target does not support the feature that the message names."""
 
     code = "unsupported"
 
 
 class TrustError(Error):
+    """A required trusted signature is missing."""
+
     code = "untrusted"
 
 
 class IntegrityError(Error):
+    """The bytes do not have the expected digest."""
+
     code = "digest_mismatch"
 
 
 class FunctionNotFoundError(Error, AttributeError):
+    """There is no function of that name; the message lists similar names."""
+
     code = "function_not_found"
 
 
 class FunctionKindError(Error):
+    """Functions of this kind do not run here."""
+
     code = "function_kind"
 
 
 class ConstantError(Error, ValueError):
+    """A function constant is missing, unknown, or has a value of the wrong type."""
+
     code = "constant_missing"
 
 
 class PipelineError(Error):
+    """The pipeline cannot be built, or recursion in a launch is too deep."""
+
     code = "pipeline_failed"
 
 
 class ResourceError(Error):
+    """The kernel needs more threadgroup memory than the device has."""
+
     code = "threadgroup_memory_too_large"
 
 
 class CheckError(Error):
-    """Checked code found something. ``findings``: all of it, as dicts (docs/guide/races.md)."""
+    """Checked code found an error. ``findings`` lists all findings as dicts (docs/guide/races.md)."""
 
     code = "data_race"
     findings: list[dict[str, object]] = []
@@ -116,58 +145,67 @@ class CheckError(Error):
 
 
 class BoundsError(CheckError, IndexError):
-    """A thread went outside a buffer."""
+    """Checked code: a thread accessed memory outside a buffer."""
 
     code = "buffer_bounds"
 
 
 class RaceError(CheckError):
-    """Two threads of a launch touch the same bytes, one writes, and nothing orders them."""
+    """Checked code: two threads of a launch touch the same bytes, one writes, and no barrier orders them."""
 
     code = "data_race"
 
 
 class UnwrittenError(CheckError):
-    """A value that nobody has written decides something."""
+    """Checked code: an unwritten value decides a branch or an address, or is stored."""
 
     code = "unwritten"
 
 
 class DivergenceError(CheckError):
-    """A barrier or an operation of a SIMD group that not all its threads reach."""
+    """Checked code: not all threads reach a barrier or an operation of their SIMD group."""
 
     code = "divergence"
 
 
 class CancelledError(Error, TimeoutError):
-    """A compile or a launch that was ended: on request, or at a limit of time or memory. (Ctrl-C is a
-    KeyboardInterrupt, as everywhere.)"""
+    """A compile or a launch ended on request, or at a limit of time or memory. (Ctrl-C is a KeyboardInterrupt.)"""
 
     code = "cancelled"
 
 
 class OutOfMemoryError(Error, MemoryError):
+    """There is not enough memory for an input or the buffers of a launch."""
+
     code = "out_of_memory"
 
 
 class DeviceError(Error):
+    """There is no device of that kind, or it runs nothing."""
+
     code = "device_unavailable"
 
 
 class CacheMissError(Error, KeyError):
+    """The store has no such entry, and compiling is forbidden or impossible."""
+
     code = "not_cached"
 
 
 class StoreError(Error):
+    """The store is damaged, locked by another process, or written by a newer version."""
+
     code = "store_corrupt"
 
 
 class CompileError(Error):
+    """The source does not compile; the message has all errors with their places."""
+
     code = "compile_failed"
 
 
 class ShaderSyntaxError(CompileError, SyntaxError):
-    """A CompileError of Metal Shading Language text. ``msg`` is the message, as of any SyntaxError."""
+    """Metal source does not compile. ``msg`` is the message, as in any SyntaxError."""
 
     def __init__(self, message: str = "", code: str | None = None, subject: str = "") -> None:
         super().__init__(message, code, subject)
@@ -175,6 +213,8 @@ class ShaderSyntaxError(CompileError, SyntaxError):
 
 
 class ToolchainError(Error):
+    """This build has no compiler for the request."""
+
     code = "toolchain_missing"
 
 
@@ -184,8 +224,12 @@ class KernelReportedError(Error):
     code = "kernel_reported"
 
 
+class CompileWarning(UserWarning):
+    """A warning of the compiler about the text of compile_shader, with file and line."""
+
+
 class ArgumentWarning(UserWarning):
-    """check="warn": an argument does not look like what the kernel declares."""
+    """check="warn": an argument differs from the kernel's declaration."""
 
 
 _BY_CODE: dict[str, type[Error]] = {

@@ -18,10 +18,10 @@ def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("smelt")
     group.addoption(
         "--smelt-checked", action="store_const", const=_WORDS, dest="smelt_checks",
-        help="watch what kernels' threads do: races, values that nobody has written, barriers",
+        help="check kernels for out-of-bounds accesses, races, unwritten values and divergent barriers",
     )  # fmt: skip
-    group.addoption("--smelt-checks", metavar="WORDS", dest="smelt_checks", help="the same, for these words of " + _WORDS)
-    group.addoption("--smelt-suppressions", metavar="FILE", help="what not to tell: lines of KIND KERNEL PLACE")
+    group.addoption("--smelt-checks", metavar="WORDS", dest="smelt_checks", help="the same, with these checks only: words of " + _WORDS)
+    group.addoption("--smelt-suppressions", metavar="FILE", help="file of findings to ignore: lines of KIND KERNEL PLACE")
 
 
 def pytest_configure(config: Any) -> None:

@@ -12,6 +12,7 @@ from . import _store
 from ._entries import EntryFacts as EntryFacts
 from ._entries import Key as Key
 from ._entries import Tag as Tag
+from ._entries import shown
 from ._folder import default_folder
 from .errors import ArgumentError, CacheMissError, StoreError
 
@@ -19,7 +20,7 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 
 class Entry(Mapping[str, bytes]):
-    """Part name to bytes. Holds the mapped bytes: nothing that happens to the store afterwards changes them."""
+    """Part name to bytes. Holds a copy of the bytes: nothing that happens to the store afterwards changes them."""
 
     __slots__ = ("_native", "_names")
 
@@ -54,7 +55,7 @@ class Entry(Mapping[str, bytes]):
         return self._native.files(os.fspath(folder))
 
     def __repr__(self) -> str:
-        return f"<smelt entry of {', '.join(self._names)}>"
+        return f"<smelt entry of {', '.join(map(shown, self._names))}>"
 
 
 def _warn(text: str) -> None:
@@ -80,12 +81,13 @@ class Store:
         path: str | os.PathLike[str] | None = None,
         *,
         read_only: bool = False,
-        max_bytes: int = 5 << 30,
+        max_bytes: int | None = None,
         durable: bool = False,
         verify: str = "first_use",
         remotes: Iterable[str] | None = None,
     ) -> None:
-        """verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never".
+        """max_bytes: the budget on disk, 0 for none; None: SMELT_STORE_MAX_SIZE, else 5 GiB.
+        verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never".
         remotes: URLs of servers behind the store, nearest first (docs/guide/remotes.md); None: those of SMELT_REMOTE.
         What is not here is asked for there, and kept; what is put goes there in the background."""
         self.path: str = os.fspath(path) if path is not None else default_folder()
@@ -141,7 +143,15 @@ class Store:
         return self._native.remove(key)
 
     def entries(self) -> list[EntryFacts]:
-        return [EntryFacts(*facts) for facts in self._native.entries()]
+        return list(self.iter_entries())
+
+    def iter_entries(self) -> Iterator[EntryFacts]:
+        """The same, by key, without all of them in memory at once."""
+        last = ""
+        while some := self._native.entries(last, 1024):
+            for facts in some:
+                yield EntryFacts(*facts)
+            last = some[-1][0]
 
     def tag(self, name: str, key: str, *, move: bool = False) -> None:
         """"flash_attn@2.1.0" stands for key from now on. Moving a tag that exists needs move."""
@@ -182,12 +192,28 @@ class Store:
         """Reads and hashes everything; one line for each damage."""
         return self._native.verify()
 
-    def trim(self, max_bytes: int = 0) -> int:
-        """Evicts least recently used and cheapest entries; returns how many went. Tagged ones stay."""
-        removed, _, _, busy = self._native.trim(max_bytes)
+    def flush(self, timeout: float = 30) -> bool:
+        """Waits until what was put has been sent to the remotes; False when that takes longer than `timeout` seconds."""
+        return self._native.flush(int(timeout * 1000))
+
+    def trim(self, max_bytes: int | None = None, *, unused_hours: int | None = None) -> int:
+        """Evicts least recently used and cheapest entries; returns how many went. Tagged ones stay. max_bytes: what may
+        stay, 0 for nothing; None: the store's budget. unused_hours: entries that nobody has used for so long go."""
+        return self._trimmed(max_bytes, unused_hours)
+
+    def clear(self, *, tagged: bool = False) -> int:
+        """Removes all entries, with tagged=True the tags and theirs, too; returns how many went."""
+        return self._trimmed(0, None, tagged)
+
+    def _trimmed(self, max_bytes: int | None, unused_hours: int | None, tagged: bool = False) -> int:
+        removed, _, _, busy = self._native.trim(max_bytes, unused_hours, tagged)
         if busy:
             raise StoreError(f"store {self.path}: another process is trimming", "store_locked")
         return removed
+
+    def reset_counters(self) -> None:
+        """Sets the counters of stat() to zero."""
+        self._native.reset_counters()
 
     def export(self, names: Iterable[str]) -> bytes:
         """Compiled libraries (keys or NAME@VERSION) as the bytes of one package."""

@@ -59,7 +59,8 @@ void ArgumentCheck::run(Check how) {
 bool ArgumentCheck::fits(size_t i) const {
   const Parameter& want = declared_[i];
   const Bound& given = bound_[i];
-  const bool is_right_type = want.is_numeric() && given.element == want.kind && given.item == want.component;
+  const bool is_right_type =
+      want.is_numeric() && want.rows == 1 && given.element == want.kind && given.item == want.component;
   if (!is_right_type || given.bytes < want.size) return false;
   if (given.kind == Bound::Kind::array) return given.contiguous && (given.writable || !want.writes) && given.item <= 4;
   return given.kind == Bound::Kind::inlined && (want.is_constant || !want.writes);
@@ -94,16 +95,25 @@ void ArgumentCheck::no_double(size_t i) const {
 void ArgumentCheck::memory_is_there(size_t i) const {
   const Bound& given = bound_[i];
   if (given.bytes >= declared_[i].size || (given.bytes == 0 && given.kind == Bound::Kind::array)) return;
-  raise(Errc::argument_mismatch, "{}, the call passes {} bytes, and the kernel would read past them; {}", wants(i),
-        given.bytes, advice(declared_[i]));
+  const Tensor* const tensor = arguments_.tensor_of(given);
+  std::string what = fmt::format("{} bytes", given.bytes);
+  if (tensor != nullptr && given.element != ElementKind::raw && given.element != ElementKind::other)
+    what = fmt::format("an array of {} of shape ({}{}), which has {}", element_name(given.element, given.item),
+                       fmt::join(tensor->known_shape(), ", "), tensor->rank == 1 ? "," : "", what);
+  raise(Errc::argument_mismatch, "{}, the call passes {}, and the kernel would read past them; {}", wants(i), what,
+        advice(declared_[i]));
 }
 
 void ArgumentCheck::result_is_kept(size_t i) const {
   if (bound_[i].kind == Bound::Kind::inlined && !declared_[i].is_constant && declared_[i].writes)
     raise(Errc::argument_mismatch,
           "{} in memory that it may write to, the call passes {}, of which the kernel has a copy: its result would be "
-          "lost. Pass an array that keeps it (numpy.array, array.array, a tensor)",
-          wants(i), bound_[i].is_list ? "a list" : "a scalar");
+          "lost. Pass an array that keeps it (numpy.array{}, array.array, a tensor)",
+          wants(i),
+          bound_[i].is_list   ? "a list"
+          : bound_[i].is_dict ? "a dict"
+                              : "a scalar",
+          declared_[i].is_structure() ? " of records" : "");
 }
 
 void ArgumentCheck::is_no_list_of_arrays(size_t i) const {
@@ -134,7 +144,7 @@ void ArgumentCheck::is_same_structure(size_t i) const {
   if (given.guessed)
     raise(Errc::argument_mismatch, "{}, the call passes numbers, and nothing says which members they are. Pass {}",
           wants(i), structures(want));
-  const bool is_record = given.element == ElementKind::other && given.item > 1;
+  const bool is_record = given.element == ElementKind::other;
   if (given.kind == Bound::Kind::list || !is_record || want.size <= 1) return;
   if (want.is_structure() ? given.item == want.size : given.item % want.size == 0) return;
   raise(Errc::argument_mismatch,
@@ -147,22 +157,51 @@ std::string ArgumentCheck::mismatch() const {
   if (bound_.size() > declared_.size())
     return fmt::format("kernel '{}' has {} buffer arguments, the call passes {}", kernel_, declared_.size(),
                        bound_.size());
-  for (size_t i = 0; i < bound_.size(); ++i) {
-    const Parameter& want = declared_[i];
-    const Bound& given = bound_[i];
-    if (!want.is_numeric() || given.kind == Bound::Kind::list || given.kind == Bound::Kind::nothing) continue;
-    // One-byte elements are raw bytes to anybody; whole numbers of more bytes than wanted still begin with the value.
-    if (given.element == ElementKind::other || (given.item == 1 && is_whole(given.element))) continue;
-    // NumPy has no bfloat16; its bits stand in arrays of uint16.
-    if (want.kind == ElementKind::bfloat && given.element == ElementKind::unsigned_integer && given.item == 2) continue;
-    const bool kinds_agree = is_whole(want.kind) ? is_whole(given.element) : want.kind == given.element;
-    const bool sizes_agree =
-        given.item == want.component || (given.kind == Bound::Kind::inlined && is_whole(want.kind) &&
-                                         given.item >= want.component && given.bytes == given.item);
-    if (!kinds_agree || !sizes_agree)
-      return fmt::format("{}, the call passes {}; {}", wants(i), element_name(given.element, given.item), advice(want));
-  }
+  for (size_t i = 0; i < bound_.size(); ++i)
+    if (std::string text = mismatch(i); !text.empty()) return text;
   return {};
+}
+
+std::string ArgumentCheck::mismatch(size_t i) const {
+  const Parameter& want = declared_[i];
+  const Bound& given = bound_[i];
+  if (!want.known || given.kind == Bound::Kind::list || given.kind == Bound::Kind::nothing || fits(i)) return {};
+  // A whole number of more bytes than wanted still begins with the value.
+  const bool is_number = given.kind == Bound::Kind::inlined && given.bytes == given.item;
+  if (is_number && want.is_numeric() && is_whole(want.kind) && is_whole(given.element) && given.item >= want.component)
+    return {};
+  loader::HostArray host{.kind = given.element, .item = given.item};
+  std::optional<std::vector<loader::HostField>> fields;
+  if (const Tensor* const tensor = arguments_.tensor_of(given)) {
+    host.shape = tensor->known_shape();
+    if (given.element == ElementKind::other && !want.members.empty()) fields = tensor->fields();
+    if (fields) host.fields = &*fields;
+  }
+  const auto misfit = loader::misfit(host, want, want.type_name, want.size, want.members);
+  if (!misfit) return {};
+  const std::string text = fmt::format("{}, the call passes {}", wants(i), misfit->given);
+  switch (misfit->kind) {
+    case loader::Misfit::Kind::element:
+      return fmt::format("{}; {}", text, conversion(i, *misfit));
+    case loader::Misfit::Kind::padding:
+      return fmt::format("{}; {}. smelt.padded(array) makes such an array", text, misfit->remedy);
+    case loader::Misfit::Kind::rows:
+      return fmt::format("{}; {}", text, misfit->remedy);
+    case loader::Misfit::Kind::record:
+      return fmt::format("{}. Pass {}", text, structures(want));
+  }
+  return text;
+}
+
+std::string ArgumentCheck::conversion(size_t i, const loader::Misfit& misfit) const {
+  const Parameter& want = declared_[i];
+  if (bound_[i].kind != Bound::Kind::array)
+    return fmt::format("leave out arg_casts, or pass arg_casts={{{}: 'declared'}}", want.position);
+  const std::string_view name = want.name.empty() ? std::string_view("array") : want.name;
+  std::string text = fmt::format("pass {0}.astype(numpy.{1}) (of a tensor {0}.to(torch.{1}))", name, misfit.remedy);
+  if (bound_[i].item == 1 && want.component > 1)
+    text += fmt::format("; or {}.view(numpy.{}), if these are the bytes of such numbers", name, misfit.remedy);
+  return text;
 }
 
 }  // namespace smelt::python

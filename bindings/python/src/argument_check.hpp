@@ -16,11 +16,12 @@ enum class Check : uint8_t { off, warn, error };
 /// Views that outlive it. Its errors name the argument, what the kernel wants, and what to pass instead.
 class ArgumentCheck {
  public:
-  ArgumentCheck(std::string_view kernel, std::span<const Parameter> declared, std::span<const Bound> bound)
-      : kernel_(kernel), declared_(declared), bound_(bound) {}
+  ArgumentCheck(std::string_view kernel, std::span<const Parameter> declared, const Arguments& arguments)
+      : kernel_(kernel), declared_(declared), arguments_(arguments), bound_(arguments.bound()) {}
 
   /// Throws for what is wrong whatever `how` says (memory that is not there or may not be written, numbers that Metal
-  /// has not); unless it is off for what would be read as something else or lost; and warns or throws for the rest.
+  /// has not); unless it is off for what would be read as something else or lost; and warns or throws for another
+  /// count of arguments and for what loader::misfit says.
   void run(Check how);
   /// After run(): throws when an argument in constant memory has no bytes at all, which only an empty grid makes no
   /// difference to.
@@ -37,12 +38,16 @@ class ArgumentCheck {
   void lies_in_order(size_t i) const;
   void is_same_structure(size_t i) const;
   std::string mismatch() const;
+  std::string mismatch(size_t i) const;
+  /// What to do about numbers of another type.
+  std::string conversion(size_t i, const loader::Misfit& misfit) const;
 
   /// "kernel 'saxpy', argument 2 'a': wants float (4 bytes)".
   std::string wants(size_t i) const;
 
   std::string_view kernel_;
   std::span<const Parameter> declared_;
+  const Arguments& arguments_;
   std::span<const Bound> bound_;
   bool some_are_empty_ = false;
 };

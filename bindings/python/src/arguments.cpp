@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arguments.hpp"
 
+#include "smelt/base/floats.hpp"
+
 #include "addressed.hpp"
 #include "errors.hpp"
 #include "texture.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace smelt::python {
@@ -39,10 +43,75 @@ std::string place(const Parameter& parameter) {
                                 : fmt::format("argument {} '{}'", parameter.position, parameter.name);
 }
 
+/// "0 to 255"; of floating point up to the largest number.
+std::string range_of(const Parameter& parameter) {
+  const unsigned bits = parameter.component * 8;
+  if (parameter.kind == ElementKind::unsigned_integer) return fmt::format("0 to {}", UINT64_MAX >> (64 - bits));
+  if (is_whole(parameter.kind))
+    return fmt::format("{} to {}", INT64_MIN >> (64 - bits), static_cast<uint64_t>(INT64_MAX) >> (64 - bits));
+  const bool is_half = parameter.kind == ElementKind::floating && bits == 16;
+  return is_half ? "-65504 to 65504" : "-3.4e38 to 3.4e38";
+}
+
 [[noreturn]] void refuse_number(py::handle value, const Parameter& parameter) {
-  raise(Errc::argument_type,
-        "{} wants {}, and {} is no such number; arg_casts={{{}: 'int32'}}, for example, converts it", place(parameter),
-        parameter.type_name, py::cast<std::string>(py::repr(value)), parameter.position);
+  const std::string number = py::cast<std::string>(py::repr(value));
+  if (!is_number(value))
+    raise(Errc::argument_type, "{} wants {}, and {} is no number", place(parameter), parameter.type_name, number);
+  const double real = PyFloat_Check(value.ptr()) != 0 ? PyFloat_AS_DOUBLE(value.ptr()) : 0;
+  if (is_whole(parameter.kind) && std::isfinite(real) && std::trunc(real) != real)
+    raise(Errc::argument_type, "{} wants {}, and {} is no whole number; pass int({}), which cuts it off",
+          place(parameter), parameter.type_name, number, number);
+  raise(Errc::argument_type, "{} wants {}, which holds {}: {} does not fit", place(parameter), parameter.type_name,
+        range_of(parameter), number);
+}
+
+/// The one element of an array without dimensions as Python's number; null for what Python has no number for.
+py::object number_of(const Tensor& tensor) {
+  uint64_t bits = 0;
+  if (tensor.item == 0 || tensor.item > sizeof bits) return {};
+  std::memcpy(&bits, tensor.data, tensor.item);
+  switch (tensor.kind) {
+    case ElementKind::boolean:
+      return py::bool_(bits != 0);
+    case ElementKind::integer: {
+      const unsigned unused = 64 - 8 * tensor.item;
+      return py::int_(static_cast<int64_t>(bits << unused) >> unused);
+    }
+    case ElementKind::unsigned_integer:
+      return py::int_(bits);
+    case ElementKind::floating:
+      if (tensor.item == 2) return py::float_(double{from_half_bits(static_cast<uint16_t>(bits))});
+      if (tensor.item == 4) return py::float_(double{std::bit_cast<float>(static_cast<uint32_t>(bits))});
+      return py::float_(std::bit_cast<double>(bits));
+    case ElementKind::bfloat:
+      return py::float_(double{from_bfloat_bits(static_cast<uint16_t>(bits))});
+    default:
+      return {};
+  }
+}
+
+/// How many the array holds of what the kernel declares: two float4 in eight numbers.
+uint64_t count_of(const Tensor& tensor, const Parameter& parameter) {
+  const bool of_numbers = parameter.is_numeric() && tensor.item == parameter.component;
+  return of_numbers ? tensor.count * tensor.item / parameter.size : tensor.count;
+}
+
+/// The array's dimensions in what the kernel declares: of float4 the last four numbers are one element.
+std::vector<uint64_t> elements_of(const Tensor& tensor, const Parameter& parameter) {
+  std::vector<uint64_t> shape(tensor.known_shape().begin(), tensor.known_shape().end());
+  if (shape.empty()) shape.push_back(tensor.count);
+  if (!parameter.is_numeric() || tensor.item != parameter.component) return shape;
+  for (uint64_t numbers = parameter.size / parameter.component; numbers > 1 && !shape.empty();) {
+    uint64_t& last = shape.back();
+    if (last > numbers || numbers % std::max<uint64_t>(last, 1) != 0) {
+      last /= numbers;
+      break;
+    }
+    numbers /= std::max<uint64_t>(last, 1);
+    shape.pop_back();
+  }
+  if (shape.empty()) shape.push_back(1);
+  return shape;
 }
 
 // Behind the type that a member of an argument buffer points to.
@@ -88,6 +157,7 @@ void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& ca
   const size_t count = further.empty() ? given : std::min(given, kMost - 1);
   bound_.clear();
   first_array_.reset();
+  encoder.forget_used();
   for (size_t i = 0; i < count; ++i) {
     PyObject* const value = PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i));
     if (value == nullptr)
@@ -137,19 +207,25 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
           place(parameter), type_name(value));
   }
   // Of bytes at an address nobody can count the elements.
-  if (!first_array_ && addressed_buffer(value) == nullptr) first_array_ = tensors_.size() - 1;
+  if (!first_array_ && addressed_buffer(value) == nullptr) {
+    first_array_ = tensors_.size() - 1;
+    first_at_ = bound_.size();
+  }
   bind_tensor(encoder, index, tensor, parameter);
 }
 
 void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor,
                             const Parameter& parameter) {
+  const auto place = static_cast<uint32_t>(&tensor - tensors_.data()) + 1;
   // Only what is certainly not written to may be a copy: a result would be lost.
   if (tensor.rank == 0 && parameter.known && !parameter.writes) {
     bind_number(encoder, index, tensor, parameter);
+    bound_.back().tensor = place;
     return;
   }
   bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
                     tensor.contiguous});
+  bound_.back().tensor = place;
   if (shares_memory(encoder)) {
     unwrap(encoder.set_memory(index, {tensor.data, tensor.bytes}));
     return;
@@ -197,7 +273,10 @@ void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle
   if (!bound)
     raise(bound.error().code, "{}: an array of {}: {}", where, element_name(tensor.kind, tensor.item),
           bound.error().message);
-  if (!first_array_) first_array_ = tensors_.size() - 1;
+  if (!first_array_) {
+    first_array_ = tensors_.size() - 1;
+    first_at_ = bound_.size();
+  }
   bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
                     tensor.contiguous});
 }
@@ -205,6 +284,9 @@ void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle
 /// A number in an array's clothing: its bytes, inline. As PyTorch does, 64-bit floating point becomes 32-bit.
 void Arguments::bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor,
                             const Parameter& parameter) {
+  if (by_type_ && parameter.is_numeric() && parameter.size == parameter.component) {
+    if (const py::object number = number_of(tensor)) return bind_declared(encoder, index, number, parameter);
+  }
   const bool is_double = tensor.kind == ElementKind::floating && tensor.item == sizeof(double);
   const bool is_double_complex = tensor.kind == ElementKind::complex && tensor.item == 2 * sizeof(double);
   if ((is_double || is_double_complex) && !parameter.takes_double()) {
@@ -269,7 +351,7 @@ void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, std::spa
 
 bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
   if (PyDict_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0 && PyList_Check(value.ptr()) == 0) return false;
-  const py::module_ structures = py::module_::import("smelt._pure.structures");
+  const py::module_ structures = py::module_::import("smelt._structures");
   if (!structures.attr("is_structured")(value).cast<bool>()) return false;
   py::list members;
   for (const loader::MemberInfo& member : parameter.members) {
@@ -280,7 +362,7 @@ bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::han
   const auto address = [&](const std::string& at, const std::string& type, py::handle one) {
     if (!shares_memory(encoder))
       raise(Errc::argument_device, "{}: {} needs memory that device {} shares", at, type, encoder.device()->name());
-    return member_address(at, type, one, parameter.position);
+    return member_address(encoder, at, type, one, parameter.position);
   };
   const py::bytes packed = structures.attr("pack")(place(parameter), parameter.type_name, parameter.size, members,
                                                    value, py::cpp_function(address));
@@ -288,16 +370,19 @@ bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::han
   unwrap(encoder.set_bytes(index, as_bytes(bytes)));
   Bound& bound = bound_.emplace_back();
   bound = {Bound::Kind::inlined, ElementKind::other, false, parameter.size, bytes.size()};
-  bound.is_list = true;
+  bound.is_dict = PyDict_Check(value.ptr()) != 0;
+  bound.is_list = !bound.is_dict;
   return true;
 }
 
-uint64_t Arguments::member_address(const std::string& place, std::string_view type, py::handle value, size_t position) {
+uint64_t Arguments::member_address(loader::Encoder& encoder, const std::string& place, std::string_view type,
+                                   py::handle value, size_t position) {
   if (value.is_none()) return 0;
   if (type == "sampler") {
     if (!py::isinstance<PythonSampler>(value))
       raise(Errc::argument_type, "{}: want a smelt.Sampler or None, got {}", place, type_name(value));
     samplers_.push_back(py::cast<const PythonSampler&>(value).sampler);
+    encoder.use(samplers_.back());
     return reinterpret_cast<uint64_t>(&samplers_.back()->cpu());
   }
   if (loader::texture_parameter(type)) {
@@ -310,6 +395,7 @@ uint64_t Arguments::member_address(const std::string& place, std::string_view ty
       raise(Errc::argument_type, "{}: the kernel writes to it, and its array may not be written", place);
     textures_.push_back(given.texture);
     unwrap(given.texture->decode());
+    encoder.use(given.texture);
     return reinterpret_cast<uint64_t>(&given.texture->cpu());
   }
   Tensor& tensor = tensors_.emplace_back();
@@ -456,7 +542,8 @@ void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::han
   bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});
 }
 
-std::optional<uint64_t> Arguments::first_count() const {
+std::optional<Arguments::FirstGrid> Arguments::first_grid(std::string_view kernel,
+                                                          std::span<const Parameter> parameters, uint32_t rank) const {
   if (!first_array_) return std::nullopt;
   const Tensor& first = tensors_[*first_array_];
   if (first.overlaps())
@@ -464,7 +551,31 @@ std::optional<uint64_t> Arguments::first_count() const {
           "threads was not given, and the first array has {} elements in {} bytes (a broadcast view has stride 0): a "
           "thread for each would read past it. Pass threads=, or a contiguous copy (numpy.ascontiguousarray)",
           first.count, first.bytes);
-  return first.count;
+  if (!by_type_) return FirstGrid{{first.count, 1, 1}, 1};
+  if (first_at_ >= parameters.size()) return FirstGrid{{first.count, 1, 1}, 1};
+  const Parameter& parameter = parameters[first_at_];
+  if (rank > 1) {
+    const std::vector<uint64_t> shape = elements_of(first, parameter);
+    if (shape.size() != rank)
+      raise(Errc::threads_missing,
+            "kernel '{}': threads was not given. Its position has {} dimensions, and {} has {}; pass threads=({})",
+            kernel, rank, place(parameter), shape.size(), rank == 2 ? "width, height" : "width, height, depth");
+    FirstGrid grid;
+    grid.rank = static_cast<int>(rank);
+    for (size_t i = 0; i < rank; ++i) grid.size[i] = shape[rank - 1 - i];
+    return grid;
+  }
+  const uint64_t count = count_of(first, parameter);
+  for (size_t i = 0; i < bound_.size() && i < parameters.size(); ++i) {
+    const bool is_result = bound_[i].kind == Bound::Kind::array && parameters[i].writes && parameters[i].is_numeric();
+    if (!is_result || i == first_at_) continue;
+    if (const uint64_t more = count_of(*tensor_of(bound_[i]), parameters[i]); more > count)
+      raise(Errc::threads_missing,
+            "kernel '{}': threads was not given. The first array, {}, has {} elements, and {}, which the kernel writes "
+            "to, has {}; pass threads=",
+            kernel, place(parameter), count, place(parameters[i]), more);
+  }
+  return FirstGrid{{count, 1, 1}, 1};
 }
 
 void Arguments::finish() {

@@ -38,7 +38,9 @@ struct Bound {
   bool overlaps = false;   ///< an array with less memory than elements
   bool contiguous = true;  ///< an array whose elements lie in the order of their indexes
   bool is_list = false;    ///< inlined, from a list or tuple
+  bool is_dict = false;    ///< likewise, from a dict
   bool guessed = false;    ///< numbers for a structure, in the types that Python's numbers have by themselves
+  uint32_t tensor = 0;     ///< of an array: 1 + its place among those of the call
 };
 
 /// Keeps what a call borrows until it has run. One thread at a time; reused from call to call.
@@ -59,9 +61,21 @@ class Arguments {
   void release();
 
   std::span<const Bound> bound() const { return bound_; }
-  /// Elements of the first array that was passed directly; throws when it has less memory than elements, since a thread
-  /// for each would leave it.
-  std::optional<uint64_t> first_count() const;
+  /// Until release(); null for what is no array.
+  const Tensor* tensor_of(const Bound& bound) const {
+    return bound.tensor != 0 ? &tensors_[bound.tensor - 1] : nullptr;
+  }
+  /// What a thread for each element of the first array that was passed directly is: `size` threads along the last
+  /// `rank` dimensions, x along the last. Nothing without an array. Throws (threads_missing) when the array is no
+  /// such grid: with `by_type`, when it has another number of dimensions than a `rank` of 2 or 3 asks for, or fewer
+  /// elements than an array that the kernel writes to. And (argument_type) when it has less memory than elements,
+  /// since a thread for each would leave it.
+  struct FirstGrid {
+    uint64_t size[3] = {1, 1, 1};
+    int rank = 1;
+  };
+  std::optional<FirstGrid> first_grid(std::string_view kernel, std::span<const Parameter> parameters,
+                                      uint32_t rank) const;
 
  private:
   struct CopiedBack {
@@ -76,7 +90,8 @@ class Arguments {
   /// A dict or tuple, or a list of them, by the members that the kernel declares. False: it is none of these.
   bool bind_structure(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
   /// What stands in an argument buffer for a texture, a sampler or what a pointer points to.
-  uint64_t member_address(const std::string& place, std::string_view type, py::handle value, size_t position);
+  uint64_t member_address(loader::Encoder& encoder, const std::string& place, std::string_view type, py::handle value,
+                          size_t position);
   void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast, const Parameter& parameter);
   void bind_numbers(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values, Cast cast,
                     const Parameter& parameter);
@@ -101,6 +116,7 @@ class Arguments {
   std::vector<CopiedBack> copied_;
   std::vector<Bound> bound_;
   std::optional<size_t> first_array_;  ///< into tensors_
+  size_t first_at_ = 0;                ///< and into bound_
   bool by_type_ = false;
 };
 

@@ -2,6 +2,7 @@
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
 #include "smelt/aot/limits.hpp"
+#include "smelt/aot/target.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
@@ -14,6 +15,9 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+
+/// Of aot/opened, where the module opens the compiler: null when it is open, else why not.
+extern "C" [[gnu::weak]] const char* smelt_compiler_trouble() noexcept;
 
 namespace smelt::python {
 namespace {
@@ -250,6 +254,8 @@ py::tuple keys_of(const std::vector<std::pair<std::string, py::object>>& sources
 }  // namespace
 
 PYBIND11_MODULE(_compiler, module) {
+  if (smelt_compiler_trouble != nullptr)
+    if (const char* const trouble = smelt_compiler_trouble()) throw py::import_error(trouble);
   // Sessions live as long as the process: what they still have to send goes now.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     background_ends()->store(true);
@@ -274,6 +280,7 @@ PYBIND11_MODULE(_compiler, module) {
       .def("make", &make, "sources"_a, "options"_a, "progress"_a = py::none())
       .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a, "effort"_a = py::none(),
            py::kw_only(), "sandbox"_a = py::none(), "timeout"_a = py::none(), "background"_a = false);
+  module.attr("newest_target") = aot::newest_target().name;
   module.def("end_background", [] { background_ends()->store(true); });
   module.def("target_facts", &target_facts);
   module.def("keys_of", &keys_of, "sources"_a, "options"_a);

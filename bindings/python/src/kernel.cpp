@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel.hpp"
 
+#include "smelt/base/text.hpp"
 #include "smelt/loader/crash_report.hpp"
 #include "smelt/loader/findings.hpp"
 #include "smelt/schema/further_arguments.hpp"
@@ -287,14 +288,15 @@ py::object Kernel::buffers_among(py::handle args) const {
   for (size_t i = 0; i < count; ++i) {
     PyObject* const value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
     if (value == nullptr || !takes_buffer(*places_[i].argument)) continue;
-    PyTuple_SetItem(buffers.ptr(), static_cast<Py_ssize_t>(places_[i].slot), Py_NewRef(value));
+    PyTuple_SetItem(buffers.ptr(), static_cast<Py_ssize_t>(places_[i].slot),
+                    py::reinterpret_borrow<py::object>(value).release().ptr());
   }
   return buffers;
 }
 
 void Kernel::call(py::handle args, py::handle options) {
   Options with;
-  with.check = as_upstream_ ? Check::off : Check::warn;
+  with.check = as_upstream_ ? Check::off : Check::error;
   if (options) with.parse(options, *this);
   py::object positions;
   if (!with.named.empty()) {
@@ -319,7 +321,7 @@ void Kernel::call(py::handle args, py::handle options) {
     args = buffers;
   }
   launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_, further_);
-  ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
+  ArgumentCheck check(pipeline_->name(), declared, launch.arguments);
   check.run(with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {
     unwrap(launch.encoder->set_threadgroup_memory(index, bytes));
@@ -385,12 +387,13 @@ Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const
     grid.threads = {written.size, written.rank};
   }
   if (grid.threads.rank == 0) {
-    const auto count = launch.arguments.first_count();
-    if (!count)
+    const auto first = launch.arguments.first_grid(pipeline_->name(), std::span(declared_).first(declared_count_),
+                                                   pipeline_->grid_rank());
+    if (!first)
       raise(Errc::threads_missing,
             "kernel '{}': threads was not given, and no array is passed directly from which to count; pass threads=",
             pipeline_->name());
-    grid.threads = {{*count, 1, 1}, 1};
+    grid.threads = {{first->size[0], first->size[1], first->size[2]}, first->rank};
   }
   if (options.group.rank != 0) {
     if (options.group.rank != grid.threads.rank)
@@ -458,7 +461,7 @@ PyObject* call_kernel(PyObject* self, PyObject* args, PyObject* options) {
       return call(py::handle(self), py::handle(args), named).release().ptr();
     }
     kernel.call(args, options);
-    return Py_NewRef(Py_None);
+    return py::none().release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const py::builtin_exception& error) {
@@ -529,7 +532,8 @@ void bind_kernel(py::module_& module) {
           "__doc__",
           [](py::object self) { return py::module_::import("smelt._signature").attr("documentation")(self); })
       .def("_run", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); })
-      .def("__repr__", [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", self.pipeline().name()); })
+      .def("__repr__",
+           [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", printable(self.pipeline().name())); })
       .def(
           "__call__", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); },
           "kernel(*args, threads=None, threadgroups=None, group_size=None, arg_casts=None, error_buf_idx=None, "

@@ -3,69 +3,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
-#include <fmt/format.h>
-
-#include <optional>
-
 namespace smelt::python {
-namespace {
-
-struct Scalar {
-  std::string_view name;
-  ElementKind kind;
-  uint32_t bytes;
-};
-constexpr Scalar kScalars[] = {
-    {"float", ElementKind::floating, 4},
-    {"half", ElementKind::floating, 2},
-    {"double", ElementKind::floating, 8},
-    {"bfloat", ElementKind::bfloat, 2},
-    {"int", ElementKind::integer, 4},
-    {"short", ElementKind::integer, 2},
-    {"long", ElementKind::integer, 8},
-    {"uint", ElementKind::unsigned_integer, 4},
-    {"ushort", ElementKind::unsigned_integer, 2},
-    {"ulong", ElementKind::unsigned_integer, 8},
-    {"uchar", ElementKind::unsigned_integer, 1},
-    {"bool", ElementKind::boolean, 1},
-};
-
-/// Takes a digit from 2 to 4 from the end.
-std::optional<uint32_t> take_count(std::string_view& name) {
-  if (name.empty() || name.back() < '2' || name.back() > '4') return std::nullopt;
-  const auto count = static_cast<uint32_t>(name.back() - '0');
-  name.remove_suffix(1);
-  return count;
-}
-
-/// "float", "packed_float3", "half2x4" (columns, then rows), "atomic_uint". What is none of these, and char, stays raw.
-void read_layout(std::string_view name, Parameter& into) {
-  const bool is_packed = name.starts_with("packed_");
-  if (is_packed) name.remove_prefix(std::string_view("packed_").size());
-  if (name.starts_with("atomic_")) name.remove_prefix(std::string_view("atomic_").size());
-  uint32_t rows = 1, columns = 1;
-  if (const auto last = take_count(name)) {
-    rows = *last;
-    if (name.ends_with('x')) {
-      name.remove_suffix(1);
-      const auto first = take_count(name);
-      if (!first) return;
-      columns = *first;
-    }
-  }
-  for (const Scalar& scalar : kScalars) {
-    if (scalar.name != name) continue;
-    const uint32_t pitch = scalar.bytes * (rows == 3 && !is_packed ? 4 : rows);
-    if (pitch * columns != into.size) return;  // a type of somebody else's by that name
-    into.kind = scalar.kind;
-    into.component = scalar.bytes;
-    into.rows = rows;
-    into.columns = columns;
-    into.pitch = pitch;
-  }
-}
-
-}  // namespace
 
 bool Parameter::takes_addresses() const {
   return !is_numeric() || (is_whole(kind) && component == sizeof(uint64_t));
@@ -81,6 +19,7 @@ loader::ScalarType scalar_of(ElementKind kind, uint32_t bytes) {
       return ScalarType::boolean;
     case ElementKind::integer:
       return of_size(ScalarType::i8, ScalarType::i16, ScalarType::i32, ScalarType::i64);
+    case ElementKind::raw:  // bytes, whose length alone a buffer is held to; in a texture they are numbers
     case ElementKind::unsigned_integer:
       return of_size(ScalarType::u8, ScalarType::u16, ScalarType::u32, ScalarType::u64);
     case ElementKind::floating:
@@ -109,7 +48,7 @@ Parameter parameter_of(const loader::ArgInfo& argument) {
   declared.type_name = argument.type_name;
   declared.name = argument.name;
   declared.members = argument.members;
-  read_layout(argument.type_name, declared);
+  static_cast<loader::NumberType&>(declared) = loader::number_type(argument.type_name, argument.size);
   return declared;
 }
 
@@ -120,32 +59,8 @@ Parameter parameter_of(const loader::MemberInfo& member) {
   declared.size = member.size;
   declared.type_name = member.type_name;
   declared.name = member.name;
-  read_layout(member.type_name, declared);
+  static_cast<loader::NumberType&>(declared) = loader::number_type(member.type_name, member.size);
   return declared;
-}
-
-bool is_whole(ElementKind kind) {
-  return kind == ElementKind::integer || kind == ElementKind::unsigned_integer || kind == ElementKind::boolean;
-}
-
-std::string element_name(ElementKind kind, uint32_t bytes) {
-  switch (kind) {
-    case ElementKind::boolean:
-      return "bool";
-    case ElementKind::integer:
-      return fmt::format("int{}", bytes * 8);
-    case ElementKind::unsigned_integer:
-      return fmt::format("uint{}", bytes * 8);
-    case ElementKind::floating:
-      return fmt::format("float{}", bytes * 8);
-    case ElementKind::bfloat:
-      return "bfloat16";
-    case ElementKind::complex:
-      return fmt::format("complex{}", bytes * 8);
-    case ElementKind::other:
-      break;
-  }
-  return fmt::format("elements of {} bytes", bytes);
 }
 
 }  // namespace smelt::python

@@ -12,21 +12,16 @@
 namespace smelt::python {
 
 /// What a kernel declares of the buffer at one index.
-struct Parameter {
+struct Parameter : loader::NumberType {
   bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
   bool writes = false;  ///< the kernel may write to it
   bool is_constant = false;
   bool is_conditional = false;               ///< a function constant may take it away
   const loader::Library* library = nullptr;  ///< of a table, whose functions are the library's
   bool is_table = false;                     ///< visible_function_table<S>: it takes names; not known as a buffer
-  bool is_tensor = false;                 ///< tensor<T, ...>: it takes an array with its shape; not known as a buffer
-  ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
-  uint32_t component = 0;                 ///< bytes of a component
-  uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix
-  uint32_t columns = 1;
-  uint32_t pitch = 0;     ///< bytes from one column to the next; of three components that are not packed, those of four
-  uint32_t size = 0;      ///< bytes of one pointee
-  uint32_t position = 0;  ///< in the call; what messages and arg_casts count
+  bool is_tensor = false;      ///< tensor<T, ...>: it takes an array with its shape; not known as a buffer
+  uint32_t size = 0;           ///< bytes of one pointee
+  uint32_t position = 0;       ///< in the call; what messages and arg_casts count
   std::string_view type_name;  ///< these three live as long as the pipeline
   std::string_view name;
   std::span<const loader::MemberInfo> members;  ///< of a structure, where the package lists them
@@ -45,9 +40,8 @@ Parameter parameter_of(const loader::ArgInfo& argument);
 /// Of an argument that is a member of the kernel's last buffer (smelt/schema/further_arguments.hpp).
 Parameter parameter_of(const loader::MemberInfo& member);
 
-bool is_whole(ElementKind kind);
-/// "float32", "int8", "bfloat16": as NumPy calls an element of that kind and so many bytes; "elements of 12 bytes".
-std::string element_name(ElementKind kind, uint32_t bytes);
+using loader::element_name;
+using loader::is_whole;
 /// `unknown` for what has no number in Metal.
 loader::ScalarType scalar_of(ElementKind kind, uint32_t bytes);
 /// Whether the argument is bound to [[buffer(i)]]: a buffer or a tensor.

@@ -53,6 +53,7 @@ class Entries {
     return service::find_usable(*store_, keys, warn_);
   }
   Result<void> put_all(const std::vector<cache::Store::Put>& puts) { return store_->put_all(puts); }
+  bool flush(std::chrono::milliseconds) { return true; }  // nothing is sent anywhere
 
  private:
   std::shared_ptr<cache::Store> store_;
@@ -255,12 +256,12 @@ void bind_flight(py::module_& module) {
 
 void bind_store(py::module_& module) {
   py::class_<StoreHandle>(module, "Store", py::module_local())
-      .def(py::init([](std::string folder, bool read_only, uint64_t max_bytes, bool durable, const std::string& verify,
-                       py::object warn, std::vector<std::string> remotes) {
+      .def(py::init([](std::string folder, bool read_only, std::optional<uint64_t> max_bytes, bool durable,
+                       const std::string& verify, py::object warn, std::vector<std::string> remotes) {
              cache::StoreOptions options;
              options.verify = verify_from(verify);
              options.read_only = read_only;
-             options.max_bytes = max_bytes;
+             options.max_bytes = max_bytes ? *max_bytes : unwrap(cache::default_max_bytes());
              options.durable = durable;
              if (!warn.is_none()) {
                // Never freed: the store may warn from any thread, also while the interpreter goes down.
@@ -277,7 +278,7 @@ void bind_store(py::module_& module) {
              }
              return std::make_unique<StoreHandle>(std::move(folder), std::move(options), std::move(remotes));
            }),
-           "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = uint64_t{5} << 30, "durable"_a = false,
+           "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = py::none(), "durable"_a = false,
            "verify"_a = "first_use", "warn"_a = py::none(), "remotes"_a = std::vector<std::string>())
       .def_property_readonly("folder", &StoreHandle::folder)
       .def_property_readonly("read_only", &StoreHandle::read_only)
@@ -337,25 +338,39 @@ void bind_store(py::module_& module) {
              const Digest digest = key_from(key);
              return store.with([&](cache::Store& on) { return on.remove(digest); });
            })
-      .def("entries",
-           [](StoreHandle& store) {
-             py::list list;
-             for (const cache::EntryInfo& entry : store.with([](cache::Store& on) { return on.list(); }))
-               list.append(
-                   py::make_tuple(to_hex(entry.key), entry.bytes, entry.created, entry.used_hour, entry.cost_us));
-             return list;
-           })
+      .def(
+          "entries",
+          [](StoreHandle& store, const std::string& after, size_t most) {
+            const auto behind = after.empty() ? std::nullopt : std::optional(key_from(after));
+            py::list list;
+            for (const cache::EntryInfo& entry : store.with([&](cache::Store& on) { return on.list(behind, most); }))
+              list.append(
+                  py::make_tuple(to_hex(entry.key), entry.bytes, entry.created, entry.used_hour, entry.cost_us));
+            return list;
+          },
+          "after"_a, "most"_a)
       .def("stat", [](StoreHandle& store) { return to_dict(store.with([](cache::Store& on) { return on.stat(); })); })
       .def("counters",
            [](StoreHandle& store) {
              return to_dict(store.with([](cache::Store& on) -> Result<cache::StoreCounters> { return on.counters(); }));
            })
       .def("verify", [](StoreHandle& store) { return store.with([](cache::Store& on) { return on.verify(); }).damage; })
-      .def("trim",
-           [](StoreHandle& store, uint64_t max_bytes) {
-             const auto report = store.with([&](cache::Store& on) { return on.trim(max_bytes); });
-             return py::make_tuple(report.entries_removed, report.bytes_before, report.bytes_after, report.busy);
+      .def("flush",
+           [](StoreHandle& store, uint64_t milliseconds) {
+             return store.with_entries(
+                 [&](Entries& on) -> Result<bool> { return on.flush(std::chrono::milliseconds(milliseconds)); });
            })
+      .def(
+          "trim",
+          [](StoreHandle& store, std::optional<uint64_t> max_bytes, std::optional<uint64_t> unused_hours, bool tagged) {
+            cache::TrimOptions options{max_bytes, {}, tagged};
+            if (unused_hours) options.unused_for = std::chrono::hours(std::min<uint64_t>(*unused_hours, 1 << 30));
+            const auto report = store.with([&](cache::Store& on) { return on.trim(options); });
+            return py::make_tuple(report.entries_removed, report.bytes_before, report.bytes_after, report.busy);
+          },
+          "max_bytes"_a = py::none(), "unused_hours"_a = py::none(), "tagged"_a = false)
+      .def("reset_counters",
+           [](StoreHandle& store) { store.with([](cache::Store& on) { return on.reset_counters(); }); })
       .def("tag",
            [](StoreHandle& store, const std::string& name, const std::string& version, const std::string& key,
               bool move) {

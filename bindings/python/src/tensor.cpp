@@ -4,6 +4,7 @@
 #include "addressed.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
+#include "records.hpp"
 
 #include <pybind11/stl.h>
 
@@ -98,7 +99,7 @@ void refuse_foreign(const char* format, py::handle value, size_t index) {
         break;
       case '>':
       case '!':
-        refuse("big-endian numbers");
+        refuse("big-endian numbers; pass array.astype(array.dtype.newbyteorder('='))");
         break;
       default:
         break;
@@ -157,6 +158,16 @@ ElementKind kind_of(const dlpack::DataType& type) {
     default:
       return ElementKind::other;
   }
+}
+
+/// Bytes without a type: bytes, bytearray, mmap, smelt's own memory, and memoryviews of these. An array of small whole
+/// numbers has the same format, and is none.
+bool is_raw_memory(py::handle value) {
+  PyObject* base = value.ptr();
+  if (PyMemoryView_Check(base)) base = PyMemoryView_GET_BUFFER(base)->obj;
+  if (base == nullptr || PyBytes_Check(base) != 0 || PyByteArray_Check(base) != 0) return true;
+  const std::string_view type(Py_TYPE(base)->tp_name);
+  return type == "mmap.mmap" || type.starts_with("smelt.");
 }
 
 void check_device(const dlpack::Device& device, py::handle value, size_t index) {
@@ -253,7 +264,7 @@ void Tensor::take_addressed(const AddressedBuffer& buffer) {
   rank = 1;
   shape[0] = buffer.size;
   strides[0] = 1;
-  kind = ElementKind::other;
+  kind = ElementKind::raw;
   writable = buffer.writable;
   contiguous = true;
 }
@@ -283,6 +294,12 @@ bool Tensor::take_buffer(py::handle value, size_t index) {
   rank = buffer_.ndim;
   item = static_cast<uint32_t>(buffer_.itemsize);
   kind = kind_of_format(buffer_.format);
+  if (kind == ElementKind::unsigned_integer && (buffer_.format == nullptr || std::strcmp(buffer_.format, "B") == 0)) {
+    if (item != 1)
+      kind = ElementKind::other;  // a union, or a structure of ctypes that is packed
+    else if (is_raw_memory(value))
+      kind = ElementKind::raw;
+  }
   count = item == 0 ? 0 : static_cast<uint64_t>(buffer_.len) / item;
   bytes = buffer_.shape == nullptr ? static_cast<uint64_t>(buffer_.len)
                                    : extent(rank, buffer_.shape, buffer_.strides, 1, item, index);
@@ -412,6 +429,16 @@ bool Tensor::take_dlpack(py::handle value, size_t index) {
   writable = true;
   fill(*this, managed->tensor, index);
   return true;
+}
+
+std::optional<std::vector<loader::HostField>> Tensor::fields() const {
+  if (held_ != Held::buffer || kind != ElementKind::other || buffer_.format == nullptr) return std::nullopt;
+  PyObject* owner = buffer_.obj;
+  if (owner != nullptr && PyMemoryView_Check(owner)) owner = PyMemoryView_GET_BUFFER(owner)->obj;
+  if (owner != nullptr && PyObject_HasAttrString(owner, "dtype") == 1)
+    if (auto fields = read_record(py::reinterpret_borrow<py::object>(owner).attr("dtype"))) return fields;
+  const bool is_ctypes = owner != nullptr && PyObject_HasAttrString(owner, "_b_base_") == 1;
+  return read_record(buffer_.format, item, is_ctypes);
 }
 
 void Tensor::release() {

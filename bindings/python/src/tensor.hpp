@@ -3,18 +3,22 @@
 // rest), or NumPy's __array_interface__ (PIL's images), never copied.
 #pragma once
 
+#include "smelt/loader/argument_rule.hpp"
+
 #include <pybind11/pybind11.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace smelt::python {
 
 namespace py = pybind11;
 
-/// What one element is. `other`: a structure, or something that no kernel has a name for.
-enum class ElementKind : uint8_t { other, boolean, integer, unsigned_integer, floating, bfloat, complex };
+using loader::ElementKind;
 
 struct AddressedBuffer;
 
@@ -51,6 +55,13 @@ class Tensor {
   ElementKind kind = ElementKind::other;
   bool writable = true;
   bool contiguous = true;  ///< elements lie in the order of their indexes (C order), without gaps
+
+  /// Of the first kKnownRank dimensions; empty of arrays of more.
+  std::span<const uint64_t> known_shape() const {
+    return rank <= kKnownRank ? std::span(shape).first(static_cast<size_t>(rank)) : std::span<const uint64_t>();
+  }
+  /// What a record consists of, by its name; nothing where the array does not say, or not in a way that is known.
+  std::optional<std::vector<loader::HostField>> fields() const;
 
   /// Whether one element stands in several places (a broadcast view has stride 0): there is less memory than elements.
   bool overlaps() const { return bytes < count * item; }

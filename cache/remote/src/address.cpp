@@ -2,6 +2,7 @@
 #include "smelt/remote/address.hpp"
 
 #include "smelt/base/files.hpp"
+#include "smelt/base/sizes.hpp"
 
 #include "curl_library.hpp"
 
@@ -42,7 +43,7 @@ constexpr DurationOption kDurations[] = {
 };
 
 std::string known_options() {
-  std::string known = "read-only, ttl";
+  std::string known = "read-only, ttl, max-size";
   for (const auto& option : kDurations) known += fmt::format(", {}", option.name);
   for (const auto& option : kTexts) known += fmt::format(", {}", option.name);
   return known;
@@ -64,6 +65,10 @@ Result<void> set_option(Address& address, std::string_view name, const std::stri
   if (name == "ttl") {
     SMELT_TRY(const auto ttl, parse_duration(value));
     address.ttl = std::chrono::duration_cast<std::chrono::seconds>(ttl);
+    return {};
+  }
+  if (name == "max-size") {
+    SMELT_TRY(address.max_size, parse_size(value));
     return {};
   }
   for (const auto& option : kDurations)
@@ -124,6 +129,8 @@ Result<Address> parse(const std::string& text) {
   std::string path = piece(url.get(), CURLUPART_PATH, 0);
   while (!path.empty() && path.back() == '/') path.pop_back();
   address.shown = fmt::format("{}://{}{}{}", scheme, address.host, port.empty() ? "" : ":" + port, path);
+  if (address.kind != Kind::file && address.max_size != 0)
+    return fail(Errc::invalid_argument, "max-size is for folders (file://); a server has a bound of its own");
   if (address.kind == Kind::file && address.path.empty())
     return fail(Errc::invalid_argument, "file:// needs an absolute folder, e.g. file:///srv/smelt");
   if (address.kind == Kind::redis && address.path.find_first_not_of("0123456789", 1) != std::string::npos)

@@ -37,7 +37,8 @@ void Budget::charge(std::chrono::microseconds waited, unsigned round_trips, size
   round_trips_ += static_cast<uint64_t>(static_cast<double>(round_trips) * lost);
 }
 
-BudgetScope::BudgetScope(const Allowance& allowance) : own_(allowance), outer_(budget_of_thread) {
+BudgetScope::BudgetScope(const Allowance& allowance, Budget::MayGoOn may_go_on)
+    : own_(allowance, std::move(may_go_on)), outer_(budget_of_thread) {
   if (!outer_) budget_of_thread = &own_;
 }
 

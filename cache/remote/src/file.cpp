@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // file:///folder: the same layout as on a server, so that rsync, a USB stick and nginx's own folder are mirrors.
+#include "smelt/base/files.hpp"
+
 #include "transports.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <optional>
+#include <tuple>
+#include <vector>
 
 namespace smelt::remote {
 namespace {
@@ -44,9 +53,79 @@ Result<void> replace_file(const fs::path& path, ByteView bytes) {
   return written;
 }
 
+/// Keeps a folder within its bound. Nobody else does: it is no server. How much it holds stands in the file `bytes`;
+/// what several write at once may be missing there, so it is counted anew each day.
+class FolderBound {
+ public:
+  FolderBound(fs::path folder, uint64_t most) : folder_(std::move(folder)), most_(most) {}
+
+  void added(uint64_t bytes) {
+    if (most_ == 0 || bytes == 0) return;
+    const auto known = noted();
+    const uint64_t total = known ? *known + bytes : make_room();
+    note(total > most_ ? make_room() : total);
+  }
+
+ private:
+  struct Lying {
+    fs::file_time_type used;  // of one second there may be hundreds
+    uint64_t bytes;
+    fs::path path;
+  };
+
+  fs::path note_path() const { return folder_ / "bytes"; }
+
+  /// Nothing when it has to be counted.
+  std::optional<uint64_t> noted() const {
+    constexpr time_t kDay = 24 * 3600;
+    struct stat facts;
+    if (::stat(note_path().c_str(), &facts) != 0 || std::abs(::time(nullptr) - facts.st_ctime) > kDay)
+      return std::nullopt;
+    const auto read = read_file(note_path());
+    if (!read) return std::nullopt;
+    uint64_t bytes = 0;
+    const std::string_view text = as_text(*read);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    return error == std::errc() && end != text.data() ? std::optional(bytes) : std::nullopt;
+  }
+
+  void note(uint64_t bytes) const { (void)replace_file(note_path(), as_bytes(std::to_string(bytes) + "\n")); }
+
+  /// Counts, and removes what was unused for longest down to nine tenths. How much is left.
+  uint64_t make_room() const {
+    std::vector<Lying> files;
+    uint64_t total = 0;
+    for (const char* kind : {"ac", "cas"}) {
+      std::error_code error;
+      fs::directory_iterator entries(folder_ / kind, error);
+      for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+        std::error_code gone;
+        const bool regular = entries->symlink_status(gone).type() == fs::file_type::regular;
+        const uint64_t bytes = regular ? entries->file_size(gone) : 0;
+        const auto used = gone || !regular ? fs::file_time_type() : entries->last_write_time(gone);
+        if (gone || !regular) continue;
+        files.push_back({used, bytes, entries->path()});
+        total += bytes;
+      }
+    }
+    if (total <= most_) return total;
+    std::sort(files.begin(), files.end(),
+              [](const Lying& a, const Lying& b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
+    for (const Lying& file : files) {
+      if (total <= most_ - most_ / 10) break;
+      if (::unlink(file.path.c_str()) == 0) total -= file.bytes;
+    }
+    return total;
+  }
+
+  fs::path folder_;
+  uint64_t most_;
+};
+
 class FileTransport : public Transport {
  public:
-  explicit FileTransport(fs::path folder) : folder_(std::move(folder)) {}
+  explicit FileTransport(const Address& address)
+      : folder_(address.path), bound_(address.path, address.max_size), notes_use_(!address.read_only) {}
 
   Fetched get(std::span<const Want> wants, const Patience& patience) override {
     Fetched fetched;
@@ -79,6 +158,7 @@ class FileTransport : public Transport {
     Stored stored;
     stored.round_trips = 1;
     const auto end = std::chrono::steady_clock::now() + patience.timeout;
+    uint64_t bytes = 0;
     for (const Item& item : items) {
       if (patience.cancel && *patience.cancel) break;
       if (std::chrono::steady_clock::now() > end) {
@@ -88,13 +168,21 @@ class FileTransport : public Transport {
       const fs::path path = folder_ / to_path(item.name);
       std::error_code error;
       fs::create_directories(path.parent_path(), error);
+      if (error) {
+        stored.trouble = Trouble{
+            {Errc::io, fmt::format("{}: cannot be made: {}", path.parent_path().string(), error.message()), {}}};
+        stored.trouble->writes_only = true;
+        break;
+      }
       if (auto written = replace_file(path, item.bytes); !written) {
         stored.trouble = Trouble{std::move(written).error()};
         stored.trouble->writes_only = true;
         break;
       }
       ++stored.count;
+      bytes += item.bytes.size();
     }
+    bound_.added(bytes);
     return stored;
   }
 
@@ -108,7 +196,7 @@ class FileTransport : public Transport {
   }
 
  private:
-  static Result<Got> read_bounded(const fs::path& path, uint64_t most) {
+  Result<Got> read_bounded(const fs::path& path, uint64_t most) const {
     // Whoever writes there may have put anything: without O_NONBLOCK a FIFO is waited for until somebody writes to it.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return Got{Got::Outcome::absent, {}};
@@ -116,6 +204,7 @@ class FileTransport : public Transport {
     if (fd < 0 && (errno == ENXIO || errno == ENODEV || errno == ELOOP)) return Got{Got::Outcome::damaged, {}};
     if (fd < 0) return trouble_with(path);
     auto read = read_open(fd, path, most);
+    if (read && read->outcome == Got::Outcome::found && notes_use_) note_use(fd);
     ::close(fd);
     return read;
   }
@@ -136,13 +225,22 @@ class FileTransport : public Transport {
     return got;
   }
 
+  /// The time of a file is that of its last use, to the hour. Where that may not be written, it is not.
+  static void note_use(int fd) {
+    constexpr time_t kHour = 3600;
+    struct stat facts;
+    if (::fstat(fd, &facts) == 0 && facts.st_mtime + kHour < ::time(nullptr)) (void)::futimens(fd, nullptr);
+  }
+
   fs::path folder_;
+  FolderBound bound_;
+  bool notes_use_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Transport>> make_file_transport(const Address& address) {
-  return std::make_unique<FileTransport>(address.path);
+  return std::make_unique<FileTransport>(address);
 }
 
 }  // namespace smelt::remote

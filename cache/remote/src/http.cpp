@@ -329,6 +329,8 @@ class HttpTransport : public Transport {
     const char* hint = status == 401              ? "; it wants credentials: token-file=, user:password@, cert-file="
                        : status == 403 && writing ? "; these credentials may not write: read-only says so"
                        : status == 405 || status == 501 ? "; it takes no PUT: is WebDAV switched on?"
+                       : writing && (status == 409 || status == 404)
+                           ? "; a WebDAV server wants the folders 'ac' and 'cas' made first"
                        : status == 413 || status == 507 ? "; it has no room for this"
                        : status / 100 == 3 ? "; a redirect is not followed where it could take credentials along"
                                            : "";

@@ -5,6 +5,7 @@
 
 #include "smelt/remote/entry.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace smelt::remote {
@@ -21,8 +22,9 @@ schema::EntryRecord statement_record(const Outgoing& entry);
 /// Compresses what shrinks. Deterministic for one version of zstd.
 Packed pack(const Outgoing& entry);
 
-/// The part's bytes from its blob: hashed first, then decompressed into exactly the declared size, then hashed again.
-/// `corrupt` says which of them did not fit.
-Result<Bytes> unpack(const schema::EntryRecord::Part& part, Bytes blob);
+/// The part's bytes from its blob: hashed first, then decompressed into exactly the declared size, and hashed again. It
+/// goes piece by piece and calls `may_go_on` before each: a blob of a few kilobytes can unpack to 256 MiB. Errors:
+/// `corrupt` says what did not fit; those of `may_go_on`.
+Result<Bytes> unpack(const schema::EntryRecord::Part& part, Bytes blob, const std::function<Result<void>()>& may_go_on);
 
 }  // namespace smelt::remote

@@ -241,6 +241,12 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
   for (const auto& record : records)
     if (record)
       for (const auto& part : record->parts) ++uses[places[part.blob]];
+  // What unpacking leads to nothing is not waited for any longer than a server that does.
+  const auto until = Clock::now() + budget.left();
+  const auto may_go_on = [&]() -> Result<void> {
+    if (Clock::now() > until) return fail(Errc::cancelled, "{}: what it sends takes too long to unpack", address.shown);
+    return budget.may_go_on();
+  };
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!records[i]) continue;
     Arrived whole{std::move(*records[i]), {}, address.shown, std::move(claims[i])};
@@ -252,9 +258,9 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
       if (got.outcome == Got::Outcome::damaged) count(&Statistics::damaged);
       sound = sound && got.outcome == Got::Outcome::found;
       if (!sound) break;
-      auto bytes = unpack(part, --uses[place] == 0 ? std::move(got.bytes) : got.bytes);
+      auto bytes = unpack(part, --uses[place] == 0 ? std::move(got.bytes) : got.bytes, may_go_on);
       if (!bytes) {
-        count(&Statistics::damaged);
+        if (bytes.error().code == Errc::corrupt) count(&Statistics::damaged);
         sound = false;
         break;
       }
@@ -321,9 +327,24 @@ Result<void> Remote::State::send(std::span<const Item> items, const std::atomic<
   return {};
 }
 
-Result<void> Remote::put(std::span<const Outgoing> entries, const std::atomic<bool>* cancel) {
+Result<void> Remote::put(std::span<const Outgoing> entries, const std::atomic<bool>* cancel, size_t* sent) {
+  if (state_->address.read_only) return fail(Errc::invalid_argument, "{}: it is read-only", state_->address.shown);
+  // A batch at a time: who is broken off leaves whole entries, and few blobs that no record leads to.
+  constexpr size_t kBatchEntries = 64;
+  constexpr uint64_t kBatchBytes = uint64_t{4} << 20;
+  for (size_t first = 0; first < entries.size();) {
+    size_t last = first;
+    for (uint64_t bytes = 0; last < entries.size() && last - first < kBatchEntries && bytes < kBatchBytes; ++last)
+      for (const Part& part : entries[last].parts) bytes += part.bytes.size();
+    SMELT_TRY_VOID(put_batch(entries.subspan(first, last - first), cancel));
+    first = last;
+    if (sent != nullptr) *sent = first;
+  }
+  return {};
+}
+
+Result<void> Remote::put_batch(std::span<const Outgoing> entries, const std::atomic<bool>* cancel) {
   State& state = *state_;
-  if (state.address.read_only) return fail(Errc::invalid_argument, "{}: it is read-only", state.address.shown);
   std::vector<Packed> packed;
   std::vector<std::string> records;
   std::vector<Item> blobs, heads;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -76,6 +77,8 @@ struct Remotes::State {
   bool busy = false, ending = false, probing = false;
   std::atomic<bool> cancel{false};
   std::thread thread;  // begun with the first job
+  Remote::Warn warn;
+  uint64_t unsent = 0;  // when it was broken off; that thread's until it ends
 
   void begin_thread() {
     if (!thread.joinable()) thread = std::thread([this] { work(); });
@@ -110,7 +113,10 @@ struct Remotes::State {
   void send(const Job& job) {
     for (const auto& remote : remotes) {
       if (remote->address().read_only) continue;
-      if (!remote->takes_puts() || !remote->put(job.entries, &cancel)) remote->count_dropped(job.entries.size());
+      size_t sent = 0;
+      if (remote->takes_puts() && remote->put(job.entries, &cancel, &sent)) continue;
+      remote->count_dropped(job.entries.size() - sent);
+      if (cancel) unsent = std::max<uint64_t>(unsent, job.entries.size() - sent);
     }
   }
 
@@ -132,6 +138,7 @@ Result<std::shared_ptr<Remotes>> Remotes::open(const std::vector<Address>& addre
                                                const Allowance& allowance) {
   auto state = std::make_unique<State>();
   state->allowance = allowance;
+  state->warn = warn;
   for (const Address& address : addresses) {
     SMELT_TRY(state->remotes.emplace_back(), Remote::open(address, warn));
   }
@@ -161,6 +168,12 @@ void Remotes::end() {
     for (const auto& remote : state_->remotes)
       if (!remote->address().read_only) remote->count_dropped(job.entries.size());
   state_->thread.join();
+  for (const Job& job : left) state_->unsent += job.entries.size();
+  if (state_->unsent != 0 && state_->warn)
+    state_->warn(
+        fmt::format("{} entries were not sent to the remotes before the program ended; they are in this "
+                    "machine's store alone",
+                    state_->unsent));
 }
 
 const Allowance& Remotes::allowance() const {

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <sstream>
+#include <thread>
 
 namespace smelt::remote {
 namespace {
@@ -39,14 +42,28 @@ std::vector<RemoteCount> read_statistics(const std::filesystem::path& store_fold
   return counts;
 }
 
-void add_statistics(const std::filesystem::path& folder, const std::vector<RemoteCount>& counts) {
-  const std::filesystem::path file = folder / kFile;
+namespace {
+
+/// The file is not changed by others while `body` runs; it does not run where somebody else has it for long.
+void alone_with_statistics(const std::filesystem::path& file, const std::function<void()>& body) {
   // The lock is on a file of its own, since the other is replaced by renaming.
   const int lock = ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0 || ::flock(lock, LOCK_EX) != 0) {
+  // A process that is stopped while it holds the lock keeps nobody from ending: numbers are not worth it.
+  int locked = -1;
+  for (int attempt = 0; lock >= 0 && attempt < 50; ++attempt) {
+    locked = ::flock(lock, LOCK_EX | LOCK_NB);
+    if (locked == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (locked != 0) {
     if (lock >= 0) ::close(lock);
     return;
   }
+  body();
+  ::close(lock);
+}
+
+void add_to_statistics(const std::filesystem::path& folder, const std::vector<RemoteCount>& counts) {
   std::vector<RemoteCount> all = read_statistics(folder);
   for (const RemoteCount& count : counts) {
     const auto same =
@@ -62,8 +79,17 @@ void add_statistics(const std::filesystem::path& folder, const std::vector<Remot
     for (const auto field : kFields) text += fmt::format(" {}", count.statistics.*field);
     text += "\n";
   }
-  (void)write_file(file, as_bytes(text));
-  ::close(lock);
+  (void)write_file(folder / kFile, as_bytes(text));
+}
+
+}  // namespace
+
+void add_statistics(const std::filesystem::path& folder, const std::vector<RemoteCount>& counts) {
+  alone_with_statistics(folder / kFile, [&] { add_to_statistics(folder, counts); });
+}
+
+void reset_statistics(const std::filesystem::path& folder) {
+  alone_with_statistics(folder / kFile, [&] { ::unlink((folder / kFile).c_str()); });
 }
 
 }  // namespace smelt::remote

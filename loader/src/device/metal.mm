@@ -29,7 +29,8 @@ NSString* to_ns(std::string_view text) {
 
 /// Metal language of each macOS (docs/formats/air.md 1.2).
 Version language_of(const Version& os) {
-  if (os.major >= 26) return {4, 0, 0};
+  if (os.major >= 27) return {4, 1, 0};
+  if (os.major == 26) return {4, 0, 0};
   if (os.major == 15) return {3, 2, 0};
   if (os.major == 14) return {3, 1, 0};
   if (os.major == 13) return {3, 0, 0};

@@ -66,6 +66,7 @@ Result<Library> Package::copy_library(uint32_t index) const {
     to.name = from.name;
     to.kind = from.kind;
     to.max_threads = from.max_threads;
+    to.grid_rank = from.grid_rank;
     to.threadgroup_bytes = from.threadgroup_bytes;
     std::copy(std::begin(from.required_group), std::end(from.required_group), to.required_group);
     for (uint32_t k = 0; k < from.arguments.count; ++k) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opening checks every row once; after that the accessors copy a row out and trust it.
+#include "smelt/base/text.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/schema/package_layout.hpp"
 
@@ -143,6 +144,9 @@ class PackageReader {
       return corrupt("the manifest's tables and {} bytes of text do not fill its {} bytes", uint32_t{counts.text_bytes},
                      manifest_.size());
     package_.text_ = as_text(manifest_.subspan(at_));
+    uint8_t all = 0;  // without a branch, so that many bytes are looked at together
+    for (const char c : package_.text_) all |= static_cast<uint8_t>(c);
+    text_is_ascii_ = all < 0x80;
     return {};
   }
 
@@ -153,6 +157,7 @@ class PackageReader {
     const std::string_view text = package_.text(ref);
     if ((text.empty() && !may_be_empty) || text.find('\0') != text.npos)
       return corrupt("{} is {}", what, text.empty() ? "empty" : "text with a NUL in it");
+    if (!text_is_ascii_ && !is_utf8(text)) return corrupt("{} '{}' is no UTF-8", what, text);
     return {};
   }
 
@@ -200,6 +205,9 @@ class PackageReader {
       SMELT_TRY_VOID(check_text(row.name, "function name", false));
       SMELT_TRY_VOID(advance(row.arguments, arguments, "arguments"));
       SMELT_TRY_VOID(advance(row.constants, constants, "constants"));
+      if (package_.format_ >= kPackageRanks && row.grid_rank > 3)
+        return corrupt("function '{}' has a position of {} dimensions", package_.text(row.name),
+                       uint16_t{row.grid_rank});
       if (row.kind > uint32_t(FunctionKind::object))
         return corrupt("function '{}' has kind {}", package_.text(row.name), uint32_t{row.kind});
     }
@@ -341,6 +349,7 @@ class PackageReader {
   PackageHeader header_{};
   ByteView manifest_;
   uint64_t at_ = 0;
+  bool text_is_ascii_ = false;
   std::map<uint64_t, std::pair<uint64_t, std::array<std::byte, 32>>> parts_;
   uint64_t next_part_ = 0;
   uint64_t end_ = 0;
@@ -388,16 +397,18 @@ std::string_view Package::tag(uint32_t index) const {
 
 FunctionView Package::function(uint32_t index) const {
   const auto at = row<FunctionRow>(functions_, index);
+  const bool has_rank = format_ >= kPackageRanks;
   return {text(at.name),
           FunctionKind(uint32_t{at.kind}),
           to_range(at.arguments),
           to_range(at.constants),
-          at.max_threads,
+          at.max_threads | (has_rank ? 0 : uint32_t{at.grid_rank} << 16),
+          has_rank ? uint32_t{at.grid_rank} : 0,
           at.threadgroup_bytes,
           {at.required_group[0], at.required_group[1], at.required_group[2]}};
 }
 
-ArgumentView Package::argument(uint32_t index) const {
+ArgumentView Package::argument(uint32_t index, bool members) const {
   const auto at = row<ArgumentRow>(arguments_, index);
   ArgumentView argument;
   argument.name = text(at.name);
@@ -412,7 +423,7 @@ ArgumentView Package::argument(uint32_t index) const {
   argument.array_size = at.array_size;
   argument.size = at.size;
   argument.align = at.align;
-  argument.members = members_of(index);
+  if (members) argument.members = members_of(index);
   return argument;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values to bytes. Tables are gathered first, in the order of their parents; then everything is laid out once.
+#include "smelt/base/text.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/schema/package_layout.hpp"
@@ -16,11 +17,13 @@ VersionRow to_row(const Version& version) {
   return {version.major, version.minor, version.patch};
 }
 
-/// Each text once, in order of first mention.
+/// Each text once, in order of first mention. What only tells (an argument's name, a reason) may be any bytes in a
+/// Metal library; here it becomes text.
 class TextPool {
  public:
   TextRef add(const std::string& text) {
     if (text.empty()) return {0u, 0u};
+    if (!is_utf8(text) || text.find('\0') != text.npos) return add(printable(text));
     const auto [at, fresh] = offsets_.try_emplace(text, bytes_.size());
     if (fresh) bytes_ += text;
     return {uint32_t(at->second), uint32_t(text.size())};
@@ -62,8 +65,9 @@ void put_rows(ByteWriter& out, const std::vector<Row>& rows) {
 }
 
 Result<void> check_name(const std::string& name, std::string_view what) {
-  if (name.empty() || name.find('\0') != name.npos)
-    return fail(Errc::invalid_argument, "writing a package: {} '{}' is empty or holds a NUL", what, name.c_str());
+  if (name.empty() || name.find('\0') != name.npos || !is_utf8(name))
+    return fail(Errc::invalid_argument, "writing a package: {} '{}' is empty, holds a NUL or is not UTF-8", what,
+                name.c_str());
   return {};
 }
 
@@ -129,7 +133,12 @@ class PackageWriter {
       row.arguments = range(arguments_, function.arguments);
       row.constants = range(constants_, function.constants);
       row.kind = uint32_t(function.kind);
-      row.max_threads = function.max_threads;
+      // A threadgroup has 1,024 threads at most, so that more says nothing more.
+      row.max_threads = static_cast<uint16_t>(std::min<uint32_t>(function.max_threads, UINT16_MAX));
+      if (function.grid_rank > 1) {
+        row.grid_rank = static_cast<uint16_t>(function.grid_rank);
+        format_of_kinds_ = std::max(format_of_kinds_, kPackageRanks);
+      }
       row.threadgroup_bytes = function.threadgroup_bytes;
       for (size_t axis = 0; axis < 3; ++axis) row.required_group[axis] = function.required_group[axis];
       row.by_name = order[k];
@@ -270,7 +279,7 @@ class PackageWriter {
   std::vector<PresenceRow> presences_;
   std::vector<AttachmentRow> attachments_;
   std::vector<MemberRow> members_;
-  uint16_t format_of_kinds_ = 0;  ///< that the arguments need
+  uint16_t format_of_kinds_ = 0;  ///< that functions and arguments need
 };
 
 }  // namespace

@@ -115,14 +115,15 @@ Digest imported_key(ByteView package) {
   return hasher.finish();
 }
 
-Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_tags) {
+Result<Importable> read_import(ByteView bytes) {
   SMELT_TRY(const auto package, schema::Package::open(bytes));
   SMELT_TRY_VOID(schema::check_all_parts(package));
   // In the store it is as good as compiled here, so it must be what may run from a file that the user names.
   SMELT_TRY(const signing::Policy policy, signing::Policy::from_environment_for(signing::Origin::named_path));
   const std::vector<std::string> signatures = package.signatures();
   const std::string statement = schema::package_statement(package.digest());
-  std::optional<signing::PublicKey> by;
+  Importable read;
+  std::optional<signing::PublicKey>& by = read.signer;
   if (!policy.allows(signing::Origin::named_path, false)) {
     by = policy.signer(as_bytes(statement), signatures);
     if (!by) return fail(Errc::untrusted, "import: {}", policy.explain(signatures));
@@ -130,27 +131,29 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
     // For the day when trust is stricter; keys that cannot be read stop nothing today.
     if (const auto keys = signing::Policy::from_environment()) by = keys->signer(as_bytes(statement), signatures);
   }
-  Imported imported;
-  std::vector<Digest>& keys = imported.keys;
-  std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<Bytes> packages;
   for (uint32_t i = 0; i < package.library_count(); ++i) {
     SMELT_TRY(auto library, package.copy_library(i));
-    // Before anything is written: what cannot be tagged is not filed either.
+    // What cannot be tagged is not filed either.
     if (!library.version.empty())
       if (auto fine = cache::check_tag(library.name, library.version); !fine)
         return tl::unexpected(std::move(fine).error().in("import"));
-    tags.emplace_back(library.name, library.version);
+    read.tags.emplace_back(library.name, library.version);
     SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
-    keys.push_back(imported_key(single));
-    packages.push_back(std::move(single));
+    read.keys.push_back(imported_key(single));
+    read.packages.push_back(std::move(single));
   }
+  return read;
+}
+
+Result<Imported> import_libraries(cache::Store& store, const Importable& libraries, bool move_tags) {
+  Imported imported;
+  const std::vector<Digest>& keys = imported.keys = libraries.keys;
   std::vector<cache::Store::Put> puts;
   for (size_t i = 0; i < keys.size(); ++i)
-    puts.push_back({keys[i], {{kPackagePart, packages[i]}}, signing::Provenance::of_file(by)});
+    puts.push_back({keys[i], {{kPackagePart, libraries.packages[i]}}, signing::Provenance::of_file(libraries.signer)});
   SMELT_TRY_VOID(store.put_all(puts));
   for (size_t i = 0; i < keys.size(); ++i) {
-    const auto& [name, version] = tags[i];
+    const auto& [name, version] = libraries.tags[i];
     if (version.empty()) continue;
     SMELT_TRY(const auto history, store.tag_history(name, version));
     const bool moves = !history.empty() && history.front().key != keys[i];
@@ -158,6 +161,11 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
     if (!moves || move_tags) SMELT_TRY_VOID(store.tag(name, version, keys[i], move_tags));
   }
   return imported;
+}
+
+Result<Imported> import_package(cache::Store& store, ByteView package, bool move_tags) {
+  SMELT_TRY(const Importable libraries, read_import(package));
+  return import_libraries(store, libraries, move_tags);
 }
 
 }  // namespace smelt::service

@@ -203,9 +203,17 @@ TEST_CASE("matrix memory forms change at 2.8") {
   CHECK(typed_text(*after) == "<64 x half> (half addrspace(3)*, <2 x i64>, <2 x i64>, <2 x i64>)");
 }
 
-TEST_CASE("what AIR 2.9 changed is not offered there") {
-  CHECK_FALSE(lookup("air.wg.barrier", {2, 9}));
-  CHECK_FALSE(lookup("air.atomic.global.add.u.i32", {2, 9}));
+TEST_CASE("what AIR 2.9 changed has another form there") {
+  const auto text = [](std::string_view name, Version air) {
+    const auto signature = lookup(name, air);
+    return signature ? typed_text(*signature) : signature.error().message;
+  };
+  CHECK(text("air.wg.barrier", {2, 8}) == "void (i32, i32)");
+  CHECK(text("air.wg.barrier", {2, 9}) == "void (i32, i32, i32)");
+  CHECK(text("air.atomic.global.add.u.i32", {2, 8}) == "i32 (i32 addrspace(1)*, i32, i32, i32, i1)");
+  CHECK(text("air.atomic.global.add.u.i32", {2, 9}) == "i32 (i32 addrspace(1)*, i32, i32, i32, i32, i1)");
+  CHECK_FALSE(lookup("air.atomic.local.add.f32", {2, 8}));
+  CHECK(lookup("air.atomic.local.add.f32", {2, 9}));
   CHECK(lookup("air.sqrt.f32", {2, 9}));
 }
 

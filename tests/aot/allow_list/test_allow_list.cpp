@@ -114,7 +114,7 @@ TEST_CASE("everything that Apple's compiler wrote passes") {
     }
   }
   MESSAGE(modules, " modules");
-  if (modules == 0) smelt::test::skipped("neither ../shared/data/metallibs nor the fetched corpus is there");
+  if (modules == 0) smelt::test::skipped("neither tests/data/metallibs nor the fetched corpus is there");
 }
 
 TEST_CASE("a sound kernel passes and becomes code") {
@@ -271,7 +271,7 @@ TEST_CASE("attributes and conventions that AIR has not") {
 TEST_CASE("hostile libraries are findings, and never code") {
   const auto folder = test::shared("data/hostile");
   if (!folder) {
-    smelt::test::skipped("no ../shared/data/hostile");
+    smelt::test::skipped("no tests/data/hostile");
     return;
   }
   for (const char* name : {"int80", "clean_int80", "retaddr_write", "maskedstore_oob", "vec_huge"}) {

@@ -219,7 +219,7 @@ TEST_CASE("every prefix of an object is an error that names it") {
 TEST_CASE("a library of Apple's compiler is an input like any other") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   const Bytes apple = test::must_read(*folder / "kernels.14.metallib");

@@ -121,7 +121,7 @@ TEST_CASE("writes that leave a buffer are dropped: device, static and dynamic th
   fixed.group = 10;
   fixed.run();
   CHECK(fixed.fault.claimed == 1);
-  CHECK(fixed.fault.buffer == 0xffffffffu);
+  CHECK(fixed.fault.buffer == SMELT_CPU_FAULT_VARIABLE);
   CHECK(fixed.fault.offset == 32);
 }
 

@@ -15,7 +15,7 @@ namespace {
 TEST_CASE("vadd of every generation runs with its function constants") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   for (const char* version : {"11", "12", "13", "14", "15", "26"}) {

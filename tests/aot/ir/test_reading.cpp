@@ -52,7 +52,7 @@ constexpr std::string_view kSmall =
 TEST_CASE("the 26 Triton files are read and verify") {
   const auto folder = test::shared("data/triton-3.6.0");
   if (!folder) {
-    smelt::test::skipped("../shared/data/triton-3.6.0 is not there");
+    smelt::test::skipped("tests/data/triton-3.6.0 is not there");
     return;
   }
   const auto files = test::files_below(*folder, ".llir");
@@ -73,7 +73,7 @@ TEST_CASE("the 26 Triton files are read and verify") {
 TEST_CASE("the three rules that the Triton files need, and no other") {
   const auto folder = test::shared("data/triton-3.6.0");
   if (!folder) {
-    smelt::test::skipped("../shared/data/triton-3.6.0 is not there");
+    smelt::test::skipped("tests/data/triton-3.6.0 is not there");
     return;
   }
   std::vector<std::string_view> seen;

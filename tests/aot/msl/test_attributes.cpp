@@ -99,9 +99,12 @@ kernel void relaxed(device float* x, uint i [[thread_position_in_grid]]) { x[i] 
 }
 
 TEST_CASE("coherent in front of device and behind it") {
+  aot::CompileOptions options = msl_options();
+  options.targets = {*aot::parse_target("macos15")};
   CHECK(compile_msl(
             "kernel void f(coherent(device) device float* x [[buffer(0)]], device coherent float* y [[buffer(1)]],"
-            " coherent device float* z [[buffer(2)]]) { int coherent = 1; x[0] = y[0] + z[coherent]; }")
+            " coherent device float* z [[buffer(2)]]) { int coherent = 1; x[0] = y[0] + z[coherent]; }",
+            options)
             .has_value());
 }
 

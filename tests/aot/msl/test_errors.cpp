@@ -96,6 +96,7 @@ TEST_CASE("a name of a later version of the language says which, and which targe
       {"atomic_thread_fence(mem_flags::mem_device, memory_order_relaxed);", "3.2", "macos15 and ios18"},
       {"x[0] = nextafter(x[0], x[1]);", "3.1", "macos14 and ios17"},
       {"x[0] = unpack_snorm10a2_to_float(1).x;", "4.0", "macos26 and ios26"},
+      {"threadgroup_barrier(mem_flags::mem_device, memory_order_acq_rel);", "4.1", "macos27 and ios27"},
   };
   for (const Row& row : kRows) {
     CAPTURE(row.use);
@@ -107,7 +108,7 @@ TEST_CASE("a name of a later version of the language says which, and which targe
     CHECK(
         found.front().find(fmt::format("is of Metal {}, and this is compiled as Metal 3.0; targets from {} on have it",
                                        row.version, row.targets)) != std::string::npos);
-    options.targets = {*aot::parse_target("macos26")};
+    options.targets = {*aot::parse_target("macos27")};
     CHECK(compile_msl(text, options).has_value());
   }
 }
@@ -184,10 +185,35 @@ TEST_CASE("bfloat takes no implicit conversion") {
 }
 
 TEST_CASE("what is beyond compute is named") {
-  CHECK(only_error("[[intersection(bounding_box)]] bool v() { return true; }").find("intersection functions are not") !=
-        std::string::npos);
+  CHECK(only_error("[[intersection(bounding_box)]] bool v(ray_data float& x [[payload]]) { return true; }")
+            .find("payloads and buffers of intersection functions are not") != std::string::npos);
   CHECK(only_error("#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n")
             .find("tensors need Metal 4.0 and a target from macos26.2") != std::string::npos);
+}
+
+TEST_CASE("reads of sparse textures and imageblocks of fragment functions are named") {
+  CHECK(only_error("kernel void k(texture3d<float> t, device float* o) {\n  constexpr sampler s;\n"
+                   "  o[0] = t.sparse_sample(s, float3(0.5f)).resident();\n}") ==
+        "5:12: 'sparse_sample': reads of sparse textures are not supported");
+  CHECK(only_error("struct Kept { half4 a [[raster_order_group(0)]]; };\nstruct Out { Kept v [[imageblock_data]]; };\n"
+                   "fragment Out f(float4 p [[position]]) { Out o; o.v.a = 1; return o; }") ==
+        "4:23: 'imageblock_data': imageblocks of fragment functions are not supported");
+  CHECK(only_error("struct Kept { half4 a [[raster_order_group(0)]]; };\n"
+                   "fragment half4 f(float4 p [[position]], Kept old [[imageblock_data]]) { return old.a; }") ==
+        "4:52: 'imageblock_data': imageblocks of fragment functions are not supported");
+}
+
+TEST_CASE("a message of a cast is a whole sentence") {
+  CHECK(only_error("typedef half h8 __attribute__((ext_vector_type(8)));\ntypedef float f8 "
+                   "__attribute__((ext_vector_type(8)));\n"
+                   "kernel void k(device h8* a, device float* o) { f8 v = f8(a[0]); o[0] = v[3]; }")
+            .starts_with("5:55: functional-style cast from vector "));
+}
+
+TEST_CASE("labels of LLVM and of smelt are nobody's") {
+  for (const std::string label : {"llvm.trap", "smelt.air.imageblock_read"})
+    CHECK(only_error("void f() __asm(\"" + label + "\");\nkernel void k(device int* x) { f(); x[0] = 1; }") ==
+          "3:10: 'asm' is not supported in Metal");
 }
 
 TEST_CASE("a struct that holds itself") {

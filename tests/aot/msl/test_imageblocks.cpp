@@ -67,6 +67,18 @@ TEST_CASE("an implicit imageblock: its node, and one operation for each member")
                "call void @air.store.implicit_imageblock.i32(i32 %", ", i32 2, <2 x i16> %pos, i32 0, i16 0)"});
 }
 
+TEST_CASE("pixel data types in an explicit imageblock are the words of their formats") {
+  const std::string source = R"(
+struct Kept { rgba8unorm<half4> a; float d; };
+kernel void f(imageblock<Kept, imageblock_layout_explicit> b, ushort2 p [[thread_position_in_threadgroup]]) {
+  const half4 seen = b.data(p)->a;
+  b.data(p)->a = seen * 0.5h;
+})";
+  check_parts(ir_of(source, "f"), {"!\"air.imageblock_data_size\", i32 8,", "!\"rgba8unorm<half4>\", !\"a\"",
+                                   "@air.unpack.unorm4x8.v4f32(i32 ", "@air.pack.unorm4x8.v4f32("});
+  CHECK(findings_of(source) == "");
+}
+
 TEST_CASE("rates, masks, sizes, and slices of colours") {
   const std::string ir = ir_of(R"(
 struct A { half4 x [[color(3)]]; int2 y [[color(1)]]; };

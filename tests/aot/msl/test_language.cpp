@@ -87,7 +87,7 @@ kernel void f(device int* out) { if constexpr (sizeof(int) == 4) out[0] = 1; }
 )";
   for (const auto& [target, language, expected] :
        {std::tuple{"macos12", Version{2, 4}, "201402L"}, std::tuple{"macos15", Version{3, 2}, "201402L"},
-        std::tuple{"macos26", Version{4, 0}, "201703L"}}) {
+        std::tuple{"macos26", Version{4, 0}, "201703L"}, std::tuple{"macos27", Version{4, 1}, "201703L"}}) {
     CAPTURE(std::string(target));
     const auto made = compile_msl("#define EXPECTED " + std::string(expected) + text, with_language(target, language));
     CHECK_MESSAGE(made.has_value(), (made ? "" : made.error().message));

@@ -26,6 +26,56 @@ bool has(const std::string& ir, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("an intersection function: what it gets and gives, its kind and its tags") {
+  const std::string source = kUse + R"(
+struct Hit { bool accept [[accept_intersection]]; float distance [[distance]]; };
+[[intersection(bounding_box, triangle_data, instancing)]] Hit ball(
+    float3 o [[origin]], float3 d [[direction]], float near [[min_distance]], float far [[max_distance]],
+    uint one [[primitive_id]], device const float4* places [[buffer(0)]]) {
+  return {near < far, dot(o, d) + places[one].w};
+}
+[[intersection(triangle, triangle_data)]] bool leaf(float2 at [[barycentric_coord]], uint g [[geometry_id]]) {
+  return at.x > 0.5f || g == 3;
+})";
+  const EntryText made = entry_of(source, "ball", "intersection");
+  CHECK(made.results == std::vector<std::string>{"accept_intersection, arg_type_name, bool, arg_name, accept",
+                                                 "distance, arg_type_name, float, arg_name, distance"});
+  CHECK(made.inputs.at(0) == "0, origin, arg_type_name, float3, arg_name, o");
+  CHECK(made.inputs.at(4) == "4, primitive_id, arg_type_name, uint, arg_name, one");
+  CHECK(made.inputs.at(5).starts_with("5, buffer, location_index, 0, 1, read, "));
+  CHECK(made.signature.starts_with("<{ i1, float }> (<3 x float> noundef "));
+  CHECK(has(made.entry, "!\"air.bounding_box\", !\"air.instancing\", !\"air.triangle_data\"}"));
+  const EntryText plain = entry_of(source, "leaf", "intersection");
+  CHECK(plain.results == std::vector<std::string>{"accept_intersection, arg_type_name, bool"});
+  CHECK(has(plain.entry, "!\"air.triangle\", !\"air.triangle_data\"}"));
+  CHECK(findings_of(source) == "");
+}
+
+TEST_CASE("an intersector calls the functions of a table, and hands them a payload") {
+  const std::string source = kUse + R"(
+struct Seen { uint count; float far; };
+kernel void k(instance_acceleration_structure s [[buffer(0)]],
+              intersection_function_table<triangle_data, instancing> t [[buffer(1)]], device float* out [[buffer(2)]]) {
+  intersector<triangle_data, instancing> it;
+  Seen seen = {0, 1};
+  out[0] = it.intersect(ray(float3(0), float3(0, 0, 1)), s, 0xFFu, t).distance;
+  out[1] = it.intersect(ray(float3(1), float3(0, 0, 1)), s, t, seen).distance + seen.count;
+  out[2] = is_null_intersection_function_table(t) ? 0 : t.size();
+})";
+  const EntryText made = entry_of(source, "k", "kernel");
+  CHECK(made.inputs.at(1) ==
+        "1, intersection_function_table, location_index, 1, 1, read_write, arg_type_name, "
+        "intersection_function_table<instancing, triangle_data>, arg_name, t");
+  const std::string ir = ir_of(source, "k");
+  CHECK(called(ir) == std::vector<std::string>{"air.convert.f.f32.u.i32", "air.get_size_intersection_function_table",
+                                               "air.intersect.instancing.triangle_data",
+                                               "air.is_null_intersection_function_table"});
+  CHECK_MESSAGE(has(ir, "i32 255, ptr addrspace(1) "), ir);
+  CHECK_MESSAGE(has(ir, ", ptr null, i64 0, i32 0,"), ir);
+  CHECK_MESSAGE(has(ir, ", i64 8, i32 0,"), ir);
+  CHECK(findings_of(source) == "");
+}
+
 TEST_CASE("an intersector is one call, with its state in AIR's order") {
   const std::string source = kUse + R"(
 kernel void k(instance_acceleration_structure scene [[buffer(3)]], device float* out, constant ray& r,
@@ -273,8 +323,19 @@ TEST_CASE("what ray tracing has not is an error that says what") {
       {head + "intersector<> i; x[0] = i.intersect(ray(), s).distance; }", "no matching member function"},
       {head + "intersector<instancing, float> i; x[0] = i.intersect(ray(), s).distance; }",
        "a tag of this intersector is not supported"},
-      {kUse + "kernel void k(intersection_function_table<instancing> t [[buffer(1)]]) {}",
-       "'intersection_function_table': intersection functions are not supported"},
+      {kUse + "kernel void k(intersection_function_table<instancing, float> t [[buffer(1)]], device uint* x) { x[0] = "
+              "t.size(); }",
+       "a tag of this intersection function table is not supported"},
+      {"[[intersection(sphere)]] bool f() { return true; }",
+       "'intersection' attribute requires bounding_box, triangle or curve, and tags"},
+      {"[[intersection(triangle, max_levels<2>)]] bool f() { return true; }",
+       "'max_levels<2>': this tag of an intersection function is not supported"},
+      {"[[intersection(triangle)]] float f() { return 1; }",
+       "the result of an intersection function 'float' needs an attribute"},
+      {"[[intersection(triangle)]] bool f(float x) { return x > 1; }",
+       "invalid type 'float' for input declaration in an intersection function"},
+      {"[[intersection(triangle)]] bool f(float2 o [[origin]]) { return o.x > 1; }",
+       "type 'float2' is not valid for attribute 'origin': it must be float3"},
       {kUse + "kernel void k(acceleration_structure<instancing, max_levels<2>> t [[buffer(1)]]) {}",
        "'max_levels': acceleration structures of many levels are not supported"},
       {kUse + "kernel void k(instance_acceleration_structure s [[texture(1)]]) {}",

@@ -97,6 +97,20 @@ fragment Out f(In in [[stage_in]], bool front [[front_facing]], float2 point [[p
   CHECK(made.signature.starts_with("<{ <4 x half>, <4 x float>, float, i32, i32 }> (<4 x float>"));
 }
 
+TEST_CASE("a structure of colours is a parameter without [[stage_in]]") {
+  const EntryText made = entry_of(R"(
+struct Kept { half4 albedo [[color(0)]]; float depth [[color(1)]]; };
+struct Corner { float4 position [[position]]; float2 uv; };
+fragment half4 f(Corner in [[stage_in]], Kept kept) { return kept.albedo * half(kept.depth + in.uv.x + in.position.x); }
+)",
+                                  "f", "fragment");
+  CHECK(made.inputs == Lines{"0, position, center, no_perspective, arg_type_name, float4, arg_name, position",
+                             "1, fragment_input, generated(2uvDv2_f), center, perspective, arg_type_name, float2, "
+                             "arg_name, uv",
+                             "2, render_target, 0, arg_type_name, half4, arg_name, albedo",
+                             "3, render_target, 1, arg_type_name, float, arg_name, depth"});
+}
+
 TEST_CASE("results that are no structure, structures in structures, nothing at all") {
   const EntryText place = entry_of("vertex float4 v(uint i [[vertex_id]]) { return float4(i); }", "v", "vertex");
   CHECK(place.results == Lines{"position, arg_type_name, float4"});

@@ -113,6 +113,25 @@ TEST_CASE("a stitchable function brings the functions of its types along, once e
   CHECK(findings_of(text) == "");
 }
 
+TEST_CASE("arrays of SwiftUI are pointers of a stitchable function") {
+  const std::string text =
+      "[[stitchable]] half4 bars(float2 at, half4 c, device const float* heights, int count) {\n"
+      "  return c * half(heights[int(at.x) % count]); }\n"
+      "[[stitchable]] half4 ramp(float2 at, half4 c, device const half4* stops, int count) {\n"
+      "  return count > 0 ? stops[int(at.x) % count] : c; }\n"
+      "[[stitchable]] half4 data(float2 at, half4 c, device const void* bytes, int size, constant float& x) {\n"
+      "  return ((device const half4*)bytes)[size / 8 - 1] * half(x); }\n";
+  const EntryText made = entry_of(text, "bars", "visible");
+  CHECK(made.inputs[2] == "2, visible_input, arg_type_name, float, arg_name, heights");
+  const std::string ir = ir_of(text, "bars");
+  CHECK(std::regex_search(ir, std::regex(R"(!\{!"air.pointer_type", i32 8, i32 8, null, !\d+\})")));
+  CHECK(ir.find("@_ZN5metal22_stitching_traits_implIPU9MTLdeviceKfE13load_argumentEPv") != std::string::npos);
+  const std::string of_data = ir_of(text, "data");
+  CHECK(of_data.find("_stitching_traits_implIPU9MTLdeviceKvE13load_argumentEPv") != std::string::npos);
+  CHECK(of_data.find("_stitching_traits_implIRU11MTLconstantKfE13load_argumentEPv") != std::string::npos);
+  CHECK(findings_of(text) == "");
+}
+
 TEST_CASE("SwiftUI's layer: its members, its type, and how a point becomes a place of the texture") {
   const std::string text = kSwiftUI +
                            "[[stitchable]] half4 shift(float2 p, SwiftUI::Layer layer, float by) {\n"
@@ -166,8 +185,8 @@ TEST_CASE("what a visible function cannot be is an error that names it") {
       {"[[visible]] float f(float4x4 m) { return m[0][0]; }",
        "'m': a visible function that is given a 'float4x4' is not supported"},
       {"[[stitchable]] void f(float x) {}", "stitchable function 'f' returns nothing"},
-      {"[[stitchable]] half4 f(float2 p, device const float* x) { return x[0]; }",
-       "'x': a pointer in a stitchable function is not supported"},
+      {"[[stitchable]] half4 f(float2 p, thread const float* x) { return x[0]; }",
+       "'x': a pointer to neither device nor constant memory in a stitchable function"},
       {"[[stitchable]] float f(bool b) { return b; }", "a stitchable function with a 'bool' is not supported"},
       {"struct S { [[visible]] float f() { return 0; } };", "visible function 'f' cannot be a member function"},
       {"struct A { float x; }; struct B : A { float y; }; [[visible]] float f(B b) { return b.y; }",

@@ -131,7 +131,7 @@ TEST_CASE("Apple's own libraries verify without an error") {
   std::map<std::string, size_t> notes;
   for (const auto& folder : {test::shared("data/metallibs"), test::corpus("")})
     if (folder) check_folder(*folder, files, notes);
-  if (files == 0) smelt::test::skipped("neither ../shared/data/metallibs nor the fetched corpus is there");
+  if (files == 0) smelt::test::skipped("neither tests/data/metallibs nor the fetched corpus is there");
   if (files == 0) return;
   std::string text;
   for (const auto& [note, count] : notes) text += fmt::format("  {} x {}\n", count, note);
@@ -297,8 +297,15 @@ TEST_CASE("each check finds its fault: limits") {
   expect_error(verify_module(typed({.extra = "!\"air.max_work_group_size\", i32 2048"})), Check::limit,
                "air.max_work_group_size 2048; there are 1 to 1024");
   const std::string touch = "  store i8 1, ptr addrspace(3) @t";
-  expect_error(verify_module(typed({.globals = "@t = internal addrspace(3) global [40000 x i8] undef", .body = touch})),
-               Check::limit, "40000 bytes of threadgroup memory; there are 32768");
+  // Apple's compiler writes it; the pipeline is refused.
+  const auto much =
+      verify_module(typed({.globals = "@t = internal addrspace(3) global [40000 x i8] undef", .body = touch}));
+  CHECK(std::any_of(much.begin(), much.end(), [](const Finding& one) {
+    return one.severity == Finding::Severity::note && one.check == Check::limit &&
+           one.message.find("40000 bytes of threadgroup memory; there are 32768") != std::string::npos;
+  }));
+  CHECK(std::none_of(much.begin(), much.end(),
+                     [](const Finding& one) { return one.severity == Finding::Severity::error; }));
   expect_error(verify_module(typed({.globals = "@t = internal addrspace(3) global i8 0", .body = touch})), Check::limit,
                "an initial value");
   expect_error(verify_module(typed({.globals = "@t = internal global i8 0", .body = "  store i8 1, ptr @t"})),
@@ -308,7 +315,7 @@ TEST_CASE("each check finds its fault: limits") {
 TEST_CASE("each check finds its fault: the container") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is not there");
+    smelt::test::skipped("tests/data/metallibs is not there");
     return;
   }
   const Bytes whole = test::must_read(*folder / "kernels.14.metallib");

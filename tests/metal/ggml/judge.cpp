@@ -171,7 +171,7 @@ void write_table(const std::string& path, size_t sample, const std::map<std::str
     exit(1);
   }
   if (sample == 0)
-    fputs("Of all cases:\n\n", file);
+    fputs("Outcomes of all cases:\n\n", file);
   else
     fprintf(file, "Of a sample, at most %zu cases of each operation, evenly spread:\n\n", sample);
   fputs(

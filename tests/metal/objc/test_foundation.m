@@ -108,6 +108,49 @@ static void test_collections(void) {
   CHECK(set.count == 2 && [set containsObject:@3] && ![set containsObject:@1]);
 }
 
+static void test_hash_tables(void) {
+  NSHashTable* weak = [NSHashTable weakObjectsHashTable];
+  NSHashTable* strong = [NSHashTable hashTableWithOptions:NSHashTableStrongMemory];
+  NSMutableArray* kept = [[NSMutableArray alloc] initWithObjects:@"kept", nil];
+  @autoreleasepool {
+    NSMutableArray* going = [[NSMutableArray alloc] initWithObjects:@"going", nil];
+    for (int i = 0; i < 2; ++i)
+      for (id object in @[ kept, going ]) {
+        [weak addObject:object];
+        if (object == kept) [strong addObject:object];
+      }
+    CHECK(weak.count == 2 && strong.count == 1 && [weak containsObject:going] && [weak member:@[ @"kept" ]] == kept);
+    [going release];
+  }
+  CHECK(weak.count == 1 && weak.anyObject == kept && [weak.allObjects isEqual:@[ kept ]] && [strong containsObject:kept]);
+  int seen = 0;
+  for (id object in weak) seen += object == kept;
+  CHECK(seen == 1 && weak.setRepresentation.count == 1);
+  [weak removeObject:kept];
+  [strong removeAllObjects];
+  CHECK(weak.count == 0 && strong.count == 0 && weak.anyObject == nil);
+  [kept release];
+}
+
+static void test_uuids_and_files(void) {
+  NSUUID* one = [NSUUID UUID];
+  CHECK(one.UUIDString.length == 36 && ![one isEqual:[NSUUID UUID]] && [one.UUIDString characterAtIndex:14] == '4');
+  CHECK([[[[NSUUID alloc] initWithUUIDString:one.UUIDString] autorelease] isEqual:one]);
+  CHECK([[NSUUID alloc] initWithUUIDString:@"no uuid"] == nil);
+  NSString* name = [one.UUIDString stringByAppendingPathExtension:@"bin"];
+  NSURL* url = [[NSFileManager defaultManager].temporaryDirectory URLByAppendingPathComponent:name];
+  NSData* data = [NSData dataWithBytes:"abc" length:3];
+  NSError* error = nil;
+  CHECK([data writeToURL:url options:NSDataWritingAtomic error:&error] && error == nil);
+  CHECK([[NSData dataWithContentsOfURL:url] isEqual:data]);
+  CHECK(![data writeToURL:url options:NSDataWritingWithoutOverwriting error:&error] && error.code == NSFileWriteFileExistsError);
+  CHECK([[NSFileManager defaultManager] removeItemAtURL:url error:NULL]);
+  CHECK(![[NSFileManager defaultManager] removeItemAtURL:url error:&error] && error != nil);
+  error = nil;
+  NSURL* nowhere = [NSURL fileURLWithPath:@"/no/such/folder/file"];
+  CHECK(![data writeToURL:nowhere options:0 error:&error] && error.code == NSFileWriteUnknownError);
+}
+
 static void test_values(void) {
   CHECK([@1 isEqual:@1.0] && [@1 hash] == [@1.0 hash] && [@YES boolValue] && [@(1ull << 63) unsignedLongLongValue] == 1ull << 63);
   CHECK([@(-1) compare:@(~0ull)] == NSOrderedAscending && [@(1.5f).stringValue isEqual:@"1.5"] && [@(0.1).description isEqual:@"0.1"]);
@@ -172,6 +215,8 @@ int main(void) {
     test_strings();
     test_paths();
     test_collections();
+    test_hash_tables();
+    test_uuids_and_files();
     test_values();
     test_system();
   }

@@ -254,6 +254,16 @@ static void test_constants(id<MTLDevice> device, id<MTLCommandQueue> queue, id<M
 static void test_lifetimes(id<MTLDevice> device, id<MTLCommandQueue> queue) {
   __weak id<MTLBuffer> weak = nil;
   __block int freed = 0;
+  // Memory that begins or ends inside a page is no buffer, and nobody is ended.
+  static char bytes[40000];
+  char* page = (char*)(((uintptr_t)bytes + 16383) & ~(uintptr_t)16383);
+  CHECK([device newBufferWithBytesNoCopy:page + 64 length:16384 options:0 deallocator:nil] == nil);
+  CHECK([device newBufferWithBytesNoCopy:page length:100 options:0 deallocator:nil] == nil);
+  MTLCounterSampleBufferDescriptor* counters = [[MTLCounterSampleBufferDescriptor alloc] init];
+  for (id<MTLCounterSet> set in device.counterSets)
+    if ([set.name isEqualToString:MTLCommonCounterSetTimestamp]) counters.counterSet = set;
+  NSError* none = nil;
+  CHECK(counters.counterSet == nil && [device newCounterSampleBufferWithDescriptor:counters error:&none] == nil && none);
   void* pages = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   @autoreleasepool {
     id<MTLBuffer> mine = [device newBufferWithBytesNoCopy:pages length:16384 options:0 deallocator:^(void* at, NSUInteger length) {

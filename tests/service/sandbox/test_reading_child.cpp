@@ -8,6 +8,7 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -223,6 +224,23 @@ TEST_CASE("a child does not outlive its parent") {
   char byte = 0;
   CHECK(::read(ends[0], &byte, 1) == 0);  // all that held the other end have gone
   ::close(ends[0]);
+}
+
+TEST_CASE("a thread bomb ends where the child's address space does, and goes with the child") {
+  const auto answer = read_in_child({}, []() -> Result<Bytes> {
+    constexpr size_t kMost = 100'000;
+    size_t count = 0;
+    pthread_t thread{};
+    const auto sleep = [](void*) -> void* {
+      for (;;) std::this_thread::sleep_for(1s);
+    };
+    while (count < kMost && ::pthread_create(&thread, nullptr, sleep, nullptr) == 0) ++count;
+    return text(std::to_string(count));
+  });
+  REQUIRE_MESSAGE(answer.has_value(), answer.error().message);
+  const unsigned long count = std::stoul(std::string(as_text(*answer)));
+  CHECK(count > 0);
+  CHECK(count < 5000);
 }
 
 TEST_CASE("without a process to be had, that is the error") {

@@ -43,9 +43,19 @@ std::string config(const ClangdOptions& options, const aot::Target& target, cons
       quoted(flags), quoted(alarms));
 }
 
-Result<void> write_headers(const fs::path& folder) {
+/// A project may be somebody else's, who could have made a link where a folder of ours is: what is written stays in it.
+Result<void> check_no_link(const fs::path& project, const fs::path& file) {
+  for (fs::path folder = file.parent_path(); folder != project && folder.has_relative_path();
+       folder = folder.parent_path())
+    if (std::error_code error; fs::is_symlink(fs::symlink_status(folder, error)))
+      return fail(Errc::untrusted, "{}: is a link, and nothing is written through it; remove it", folder.string());
+  return {};
+}
+
+Result<void> write_headers(const fs::path& project, const fs::path& folder) {
   for (const aot::EditorHeader& header : aot::editor_headers()) {
     const fs::path path = folder / header.name;
+    SMELT_TRY_VOID(check_no_link(project, path));
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error) return fail(Errc::io, "{}: {}", path.parent_path().string(), error.message());
@@ -65,11 +75,11 @@ Result<void> run_clangd_config(const ClangdOptions& options) {
     if (!as_text(before).starts_with(kMark))
       return fail(
           Errc::io,
-          "{}: this file is not smelt's and stays as it is; put what `smelt clangd-config --print` prints behind "
-          "it, after a line of `---`",
+          "{}: smelt did not make this file and does not change it; append the output of `smelt clangd-config --print` "
+          "to it, after a line `---`",
           file.string());
   }
-  SMELT_TRY_VOID(write_headers(own / "include"));
+  SMELT_TRY_VOID(write_headers(project, own / "include"));
   SMELT_TRY_VOID(write_file(own / ".gitignore", as_bytes(std::string_view("*\n"))));
   const std::string text = config(options, target, own / "include");
   if (options.print_only) return print(text);

@@ -7,6 +7,7 @@
 #include "smelt/aot/limits.hpp"
 #include "smelt/aot/ready.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/make_rule.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/base/text.hpp"
 #include "smelt/loader/library.hpp"
@@ -54,7 +55,7 @@ Result<aot::Version> parse_language(std::string_view text) {
     const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
     if (minor.ec == std::errc() && minor.ptr == end) return version;
   }
-  return fail(Errc::invalid_argument, "--std '{}': want metal2.4 ... metal4.0", text);
+  return fail(Errc::invalid_argument, "--std '{}': want metal2.4 ... metal4.1", text);
 }
 
 /// What to write, by --emit or by the ending.
@@ -84,11 +85,15 @@ Result<void> read_inputs(CompileCommandOptions& options, std::vector<Bytes>& inp
 
 /// A rule for make and ninja: OUT depends on the inputs and on what they include.
 Result<void> write_depfile(const CompileCommandOptions& options) {
-  std::string rule = quoted_for_make(options.output) + ":";
+  SMELT_TRY(std::string rule, path_for_make(options.output));
+  rule += ":";
   for (const aot::Source& source : options.request.sources) {
-    if (source.name != "stdin") rule += " " + quoted_for_make(source.name);
-    for (const std::string& file : aot::source_dependencies(source, options.request.options))
-      rule += " " + quoted_for_make(file);
+    auto files = aot::source_dependencies(source, options.request.options);
+    if (source.name != "stdin") files.insert(files.begin(), source.name);
+    for (const std::string& file : files) {
+      SMELT_TRY(const std::string quoted, path_for_make(file));
+      rule += " " + quoted;
+    }
   }
   rule += "\n";
   return write_file(options.depfile, as_bytes(rule));
@@ -208,8 +213,8 @@ Result<void> run_compile(CompileCommandOptions& options) {
   SMELT_TRY(const std::string kind, output_kind(options));
   const std::string& stop_after = options.request.options.stop_after;
   if (!stop_after.empty() && kind != "ll")
-    return fail(Errc::invalid_argument, "--stop-after {}: what a pass leaves can be shown as text only; --emit ll",
-                stop_after);
+    return fail(Errc::invalid_argument,
+                "--stop-after {}: the result of a pass can only be printed as text; pass --emit ll", stop_after);
   std::vector<Bytes> inputs;
   SMELT_TRY_VOID(read_inputs(options, inputs));
   options.request.options.cache_folder = service::precompiled_folder().string();
@@ -263,7 +268,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   aot::CompileOptions& with = request.options;
   add_parsed<aot::Target>(
       verb, "--target", aot::parse_target, [&with](aot::Target target) { with.targets.push_back(std::move(target)); },
-      "macos12 ... macos26, ios15 ... ios26, tvos15 ... tvos26; may be repeated (default: macos14)")
+      "macos12 ... macos27, ios15 ... ios27, tvos15 ... tvos27; may be repeated (default: macos14)")
       ->envname("SMELT_TARGET");
   add_parsed<aot::CpuLevel>(
       verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },
@@ -275,7 +280,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->group(kCpuGroup);
   add_parsed<aot::Version>(
       verb, "--std", parse_language, [&with](aot::Version version) { with.language = version; },
-      "Language version of Metal source: metal2.4 ... metal4.0 (default: the target's)")
+      "Language version of Metal source: metal2.4 ... metal4.1 (default: the target's)")
       ->group(kSourceGroup);
   add_parsed<std::string>(
       verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
@@ -289,8 +294,9 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
       ->group(kOutputGroup);
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code")->group(kCpuGroup);
-  add_checked(verb, request.checked,
-              "Add CPU code with checks: all, or =memory,races,init,sync (see docs/guide/races.md)");
+  add_checked(
+      verb, request.checked,
+      "CPU code with checks in place of the plain code: all, or =memory,races,init,sync (see docs/guide/races.md)");
   verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)")
       ->group(kOutputGroup);
   verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0")
@@ -329,9 +335,8 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_option("--timeout", options->timeout, "Seconds that compiling may take, e.g. 2.5")
       ->check(CLI::PositiveNumber)
       ->group(kLimitsGroup);
-  verb->add_option("--max-memory", options->max_memory,
-                   "Bytes that the process, and each child process, may use, e.g. 4GiB")
-      ->transform(CLI::AsSizeValue(false))
+  take_size(verb->add_option("--max-memory", options->max_memory,
+                             "Bytes that the process, and each child process, may use, e.g. 4GiB"))
       ->group(kLimitsGroup);
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },

@@ -113,7 +113,7 @@ Result<Bytes> bytes_of(const ListJson& source) {
   const auto& text = coded->get_ref<const std::string&>();
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   Bytes bytes(text.size() / 4 * 3 - std::min(padding, text.size() / 4 * 3));
-  if (!from_base64(text, bytes)) return bad("the 'base64' of a source is none");
+  if (!from_base64(text, bytes)) return bad("the 'base64' of a source is not base64");
   return bytes;
 }
 
@@ -126,13 +126,13 @@ Result<Miss> read_miss(const ListJson& entry) {
   miss.request.cpu = false;
   for (const ListJson& source : entry["sources"]) {
     if (!source.is_object() || !source.value("name", ListJson("")).is_string())
-      return bad("a source is no object with a name");
+      return bad("a source is not an object with a name");
     SMELT_TRY(miss.bytes.emplace_back(), bytes_of(source));
   }
   for (size_t i = 0; i < miss.bytes.size(); ++i)
     miss.request.sources.push_back({entry["sources"][i].value("name", std::string("source")), miss.bytes[i]});
   const ListJson options = entry.value("options", ListJson::object());
-  if (!options.is_object()) return bad("'options' is no object");
+  if (!options.is_object()) return bad("'options' is not an object");
   for (const auto& [name, value] : options.items()) {
     const auto found = options_by_name().find(name);
     if (found == options_by_name().end()) return bad("option '{}' is not known", printable(name));

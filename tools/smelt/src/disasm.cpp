@@ -60,8 +60,7 @@ void add_disasm(CLI::App& app, Context& context) {
   auto options = std::make_shared<DisasmOptions>();
   verb->add_option("FILE", options->file, "Metal library, package or bitcode file")->required();
   verb->add_option("FUNCTION", options->function, "Function to print (default: all)");
-  verb->add_option("--target", options->target,
-                   "Target whose Metal library of a package is printed (default: the first)");
+  verb->add_option("--target", options->target, "Target of the package's Metal library to print (default: the first)");
   add_reading_options(*verb, options->reading);
   show_example(*verb, "smelt disasm app.metallib saxpy");
   verb->callback([options, &context] { context.finish(run_disasm(*options)); });

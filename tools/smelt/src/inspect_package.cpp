@@ -86,6 +86,7 @@ Json package_function_json(const schema::Package& package, const schema::Library
                {"constants", Json::array()},
                {"max_threads", function.max_threads},
                {"threadgroup_bytes", function.threadgroup_bytes}};
+  if (function.grid_rank != 0) json["grid_rank"] = function.grid_rank;
   if (function.required_group[0] != 0) json["required_group"] = function.required_group;
   for (uint32_t i = 0; i < function.arguments.count; ++i)
     json["arguments"].push_back(package_argument_json(package.argument(function.arguments.first + i)));

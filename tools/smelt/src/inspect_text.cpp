@@ -53,6 +53,7 @@ class Printer {
         line("  signed by {}, not checked here (smelt verify --trusted)", signer(signature));
     if (report.contains("libraries"))
       for (const Json& library : report["libraries"]) print_library(library);
+    of_several_ = report.contains("libraries") && report["libraries"].size() > 1;
     for (const Json& slice : report["slices"]) print_slice(slice);
     for (const Json& function : report["functions"]) print_function(function);
     if (report.contains("findings"))
@@ -91,7 +92,8 @@ class Printer {
       if (const std::string uuid = word(*container, "uuid"); !uuid.empty()) more += ", uuid " + uuid;
     }
     if (slice.contains("hash_matches") && !flag(slice, "hash_matches")) more += ", HASH DIFFERS";
-    line("slice {}: {} bytes, {} function{}{}", word(slice, "target"), number(slice, "bytes"),
+    const std::string library = of_several_ ? fmt::format(" of library {}", word(slice, "library")) : std::string();
+    line("slice {}{}: {} bytes, {} function{}{}", word(slice, "target"), library, number(slice, "bytes"),
          slice["functions"].size(), slice["functions"].size() == 1 ? "" : "s", more);
     if (slice.contains("place")) line("  at {}", word(slice, "place"));
     if (slice.contains("code"))
@@ -176,6 +178,7 @@ class Printer {
   }
 
   std::string out_;
+  bool of_several_ = false;  ///< libraries, so that a slice names its own
 };
 
 }  // namespace

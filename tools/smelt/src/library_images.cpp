@@ -33,7 +33,7 @@ Result<std::vector<LibraryImage>> images_of_package(ByteView file) {
       images.push_back(std::move(*image));
     }
   }
-  if (images.empty()) return fail(Errc::empty_library, "the package has no Metal library, which is where its AIR is");
+  if (images.empty()) return fail(Errc::empty_library, "the package has no Metal library, so it has no AIR");
   return images;
 }
 

@@ -58,17 +58,17 @@ Result<uint32_t> element_bytes(std::string_view type) {
   for (const TypeWord& word : kTypes)
     if (word.word == type) return word.bytes;
   return fail(Errc::argument_type,
-              "type '{}' is not known; known are f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool", type);
+              "type '{}' is not known; want one of f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool", type);
 }
 
 Result<NpyArray> read_npy(ByteView file) {
   Cursor in(file, ".npy");
   if (file.size() < kMagic.size() || as_text(file.first(kMagic.size())) != kMagic)
-    return fail(Errc::source_type, ".npy: the file does not begin as NumPy's do");
+    return fail(Errc::source_type, ".npy: this is not a NumPy file: its first bytes are not \\x93NUMPY");
   SMELT_TRY_VOID(in.skip(kMagic.size()));
   SMELT_TRY(const uint8_t major, in.read<uint8_t>());
   SMELT_TRY_VOID(in.skip(1));
-  if (major < 1 || major > 3) return fail(Errc::format_newer, ".npy: format {}; this reader knows 1 to 3", major);
+  if (major < 1 || major > 3) return fail(Errc::format_newer, ".npy: format {}; this reader reads 1 to 3", major);
   uint64_t header_bytes = 0;
   if (major == 1) {
     SMELT_TRY(header_bytes, in.read<uint16_t>());
@@ -88,7 +88,7 @@ Result<NpyArray> read_npy(ByteView file) {
       size = word.bytes;
     }
   if (size == 0)
-    return fail(Errc::argument_type, ".npy: element type {}; known are little-endian floats, integers and bool",
+    return fail(Errc::argument_type, ".npy: element type {}; want little-endian floats, integers or bool",
                 descr.substr(0, descr.find(',')));
   SMELT_TRY(const std::string_view order, value_of(header, "fortran_order"));
   array.fortran_order = order.starts_with("True");

@@ -6,6 +6,7 @@
 #include "smelt/service/reading_child.hpp"
 
 #include "context.hpp"
+#include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -27,8 +28,8 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
   verb.add_option("--timeout", options.timeout, "Seconds that the child may take for a file (default: 3600)")
       ->check(CLI::PositiveNumber)
       ->group("Limits");
-  verb.add_option("--max-memory", options.max_memory, "Bytes that the child may use, e.g. 1GiB (default: 8GiB)")
-      ->transform(CLI::AsSizeValue(false))
+  take_size(
+      verb.add_option("--max-memory", options.max_memory, "Bytes that the child may use, e.g. 1GiB (default: 8GiB)"))
       ->group("Limits");
 }
 
@@ -44,7 +45,7 @@ Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Resu
   SMELT_TRY(const service::Sandbox mode, sandbox_or_default(options.sandbox));
   if (mode == service::Sandbox::never) {
     if (options.timeout != 0 || options.max_memory != 0)
-      return fail(Errc::invalid_argument, "--{}: it is the child's, and --sandbox never wants none",
+      return fail(Errc::invalid_argument, "--{}: it limits the child process, and --sandbox never starts none",
                   options.timeout != 0 ? "timeout" : "max-memory");
     return read();
   }

@@ -47,7 +47,7 @@ Result<Bytes> repack(ByteView image) {
     SMELT_TRY(written, metallib::write(library));
   }
   if (!std::equal(written.begin(), written.end(), image.begin(), image.end()))
-    return fail(Errc::corrupt, "read, but written differently; this is a fault of smelt's, please report the file");
+    return fail(Errc::corrupt, "read, but written differently; this is a bug of smelt: please report the file");
   return written;
 }
 

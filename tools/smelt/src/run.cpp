@@ -240,26 +240,19 @@ Result<void> bind_argument(Encoder& encoder, const Function& function, uint32_t 
   return encoder.set_buffer(index, buffers.back());
 }
 
-struct Element {
-  std::string_view name;
-  uint32_t bytes;
-  bool floating;
-};
-constexpr Element kElements[] = {{"float", 4, true}, {"half", 2, true},  {"short", 2, false}, {"ushort", 2, false},
-                                 {"int", 4, false},  {"uint", 4, false}, {"long", 8, false},  {"ulong", 8, false}};
-
-/// Of "float4" that of "float"; null for what may stand for anything: structures, and the char of IR without types.
-const Element* element_of(std::string_view type_name) {
-  if (!type_name.empty() && type_name.back() >= '2' && type_name.back() <= '4') type_name.remove_suffix(1);
-  for (const Element& element : kElements)
-    if (element.name == type_name) return &element;
-  return nullptr;
+/// "f32", "u8", "bf16", "bool": what the elements of an argument are.
+ElementKind kind_of(std::string_view type) {
+  return type == "bool"          ? ElementKind::boolean
+         : type == "bf16"        ? ElementKind::bfloat
+         : type.starts_with('f') ? ElementKind::floating
+         : type.starts_with('i') ? ElementKind::integer
+                                 : ElementKind::unsigned_integer;
 }
 
-/// Metal takes any bytes for a buffer, and so does the loader. In a shell another type is more often a mistake.
-void warn_of_mismatches(const Function& function, const RunOptions& options, const std::vector<RunArgument>& arguments,
-                        Context& context) {
-  if (!function.library()->has_reflection()) return;
+/// As for the arguments of a call in Python: docs/reference/arguments.md.
+Result<void> check_arguments(const Function& function, const RunOptions& options,
+                             const std::vector<RunArgument>& arguments, Context& context) {
+  if (!function.library()->has_reflection()) return {};
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].functions) continue;  // which the launch checks
@@ -268,16 +261,21 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
       return (class_of(one.kind) == BindingClass::buffer || is_tensor) && !is_stage_array(one) && one.index <= i &&
              i < one.index + std::max<size_t>(one.array_size, 1);
     });
-    const std::string& type = arguments[i].array.type;
     if (wants == args.end()) {
       context.warn(fmt::format("argument '{}': '{}' has no buffer {}", options.arguments[i], function.name(), i));
-    } else if (const Element* element = element_of(wants->type_name);
-               element != nullptr &&
-               (element->bytes != element_bytes(type).value_or(0) || element->floating != (type.front() == 'f'))) {
-      context.warn(fmt::format("argument '{}' is {}; '{}' wants {} in buffer {} '{}'", options.arguments[i], type,
-                               function.name(), wants->type_name, i, wants->name));
+      continue;
     }
+    const NpyArray& array = arguments[i].array;
+    const HostArray given{kind_of(array.type), element_bytes(array.type).value_or(0), array.shape};
+    const auto wrong =
+        misfit(given, number_type(wants->type_name, wants->size), wants->type_name, wants->size, wants->members);
+    if (!wrong) continue;
+    const bool is_element = wrong->kind == Misfit::Kind::element;
+    return fail(Errc::argument_mismatch, "argument '{}' is {}; '{}' wants {} in buffer {} '{}'{}{}{}",
+                options.arguments[i], is_element ? array.type : wrong->given, function.name(), wants->type_name, i,
+                wants->name, wrong->remedy.empty() ? "" : "; ", is_element ? "pass elements of " : "", wrong->remedy);
   }
+  return {};
 }
 
 void print_times(std::vector<double>& microseconds) {
@@ -314,13 +312,13 @@ Result<Bound> bind(const RunOptions& options, const Launch& launch, Context& con
   auto library = load(options, device);
   if (!library) return tl::unexpected(std::move(library).error().in(options.file));
   SMELT_TRY(const FunctionRef function, (*library)->function(options.function));
-  warn_of_mismatches(*function, options, launch.arguments, context);
   SMELT_TRY(const PipelineRef pipeline, function->pipeline(launch.constants));
   Bound bound;
   SMELT_TRY(bound.encoder, Encoder::create(device));
   Encoder& encoder = *bound.encoder;
   SMELT_TRY_VOID(encoder.set_pipeline(pipeline));
   SMELT_TRY(const FunctionRef described, function->with_code());
+  SMELT_TRY_VOID(check_arguments(*described, options, launch.arguments, context));
   for (size_t i = 0; i < launch.arguments.size(); ++i)
     SMELT_TRY_VOID(bind_argument(encoder, *described, static_cast<uint32_t>(i), launch.arguments[i], bound.buffers));
   for (const ThreadgroupMemory& memory : launch.threadgroup_memory)
@@ -361,21 +359,21 @@ Result<void> compare_orders(const RunOptions& options, const Launch& launch, Con
       if (differs.first == first[k].end()) continue;
       const size_t buffers = bound.buffers.size();
       if (k >= buffers + launch.textures.size())
-        return fail(Errc::invalid_argument, "function '{}': output '{}' is another one with SMELT_ORDER={}",
+        return fail(Errc::invalid_argument,
+                    "function '{}': output '{}' differs between SMELT_ORDER={} and SMELT_ORDER=forward",
                     options.function, launch.outputs[k - buffers - launch.textures.size()].name, order);
       const RunArgument& argument = k < buffers ? launch.arguments[k] : launch.textures[k - buffers].argument;
       const auto size = std::max<size_t>(element_bytes(argument.array.type).value_or(1), 1);
       return fail(
           Errc::invalid_argument,
-          "kernel '{}': the result depends on the order in which groups run: {}, element {} is another "
-          "one with SMELT_ORDER={} than with SMELT_ORDER=forward; smelt run --checked=races says which "
-          "accesses nothing orders",
+          "kernel '{}': the result depends on the order in which threadgroups run: {}, element {} differs between "
+          "SMELT_ORDER={} and SMELT_ORDER=forward; smelt run --checked=races names the accesses that no barrier orders",
           options.function,
           k < buffers ? fmt::format("buffer {}", k) : fmt::format("texture '{}'", launch.textures[k - buffers].name),
           static_cast<size_t>(differs.first - first[k].begin()) / size, order);
     }
   }
-  fmt::print(stderr, "{} orders, the same result\n", options.orders);
+  fmt::print(stderr, "{} orders gave the same result\n", options.orders);
   return {};
 }
 
@@ -427,9 +425,9 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n"
-      "  functions:f,g    a table of visible functions of the library; between two commas: an empty entry\n"
-      "A .png file is an array of u8: height, width, and 4 channels where it has colours.\n\n"
-      "Vertex and fragment functions have an array for each input and result, with one element a thread\n"
+      "  functions:f,g    a table of visible functions of the library; nothing between two commas: an empty entry\n"
+      "A .png file is an array of u8: height, width, and 4 channels if it has colours.\n\n"
+      "Vertex and fragment functions have an array for each input and result, with one element per thread\n"
       "(docs/reference/stages.md).\n\n"
       "Examples:\n"
       "  smelt run saxpy.smelt saxpy --threads 1000 x.npy y.npy=out.npy f32:2\n"
@@ -439,7 +437,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("FUNCTION", options->function, "Kernel, vertex or fragment function to run")->required();
   verb->add_option("ARG", options->arguments, "Value of buffer 0, 1, ... (below)");
   verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
-  verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
+  verb->add_option("--group", options->group, "Threads per threadgroup: X, X,Y or X,Y,Z, as --threads");
   verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
@@ -447,10 +445,10 @@ void add_run(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   verb->add_option("--texture", options->textures,
                    "NAME=ARG: a texture, by its argument's name or index, from a .png or .npy file or zeros; "
-                   "NAME:FORMAT=ARG of another pixel format than the elements say")
+                   "NAME:FORMAT=ARG chooses the pixel format")
       ->allow_extra_args(false);
   verb->add_option("--sampler", options->samplers,
-                   "NAME=STATES, in the words of Metal source: by='filter::linear, address::repeat'")
+                   "NAME=STATES, spelled as in Metal source: by='filter::linear, address::repeat'")
       ->allow_extra_args(false);
   verb->add_option("--input", options->inputs,
                    "NAME=ARG: an input of a vertex or fragment function, one element for each; may be repeated")
@@ -469,7 +467,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--trusted", options->trusted, "File of trusted public keys, with --trust signed; may be repeated")
       ->allow_extra_args(false);
   verb->add_flag("--no-native", options->no_native, "Ignore a package's CPU code; make it from its Metal library");
-  verb->add_option("--repeat", options->repeat, "Dispatch this many times more, and print the times")
+  verb->add_option("--repeat", options->repeat, "Launch this many more times, and print the times")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--orders", options->orders,
                    "Run groups in this many orders, and fail if a result depends on the order (CPU)")

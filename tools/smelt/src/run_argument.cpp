@@ -6,6 +6,7 @@
 #include "png.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 namespace smelt::cli {
@@ -42,7 +43,7 @@ Result<Bytes> scalar_bytes(std::string_view type, std::string_view text) {
   if (type == "u64") SMELT_TRY_VOID(put_integer<uint64_t, uint64_t>(out, text, type));
   if (type == "bool") {
     if (text != "0" && text != "1" && text != "true" && text != "false")
-      return fail(Errc::argument_type, "'{}' is no bool", text);
+      return fail(Errc::argument_type, "'{}' is not a bool; want 0, 1, true or false", text);
     out.push_back(std::byte(text == "1" || text == "true" ? 1 : 0));
   }
   if (type == "f32" || type == "f16" || type == "bf16") {
@@ -53,7 +54,7 @@ Result<Bytes> scalar_bytes(std::string_view type, std::string_view text) {
     out.resize(type == "f32" ? 4 : 2);
     for (size_t i = 0; i < out.size(); ++i) out[i] = std::byte(bits >> (8 * i));
   }
-  if (out.empty()) return fail(Errc::argument_type, "'{}' is no type of scalar arguments", type);
+  if (out.empty()) return fail(Errc::argument_type, "'{}' is not the type of a scalar argument", type);
   return out;
 }
 
@@ -83,7 +84,7 @@ Result<RunArgument> parse_words(const std::string& text) {
   const size_t colon = source.find(':'), bracket = source.find('[');
   if (colon != source.npos && element_bytes(source.substr(0, colon))) {
     if (argument.write_to)
-      return fail(Errc::invalid_argument, "a scalar is not written; use {}[1]=FILE", source.substr(0, colon));
+      return fail(Errc::invalid_argument, "a kernel cannot write to a scalar; use {}[1]=FILE", source.substr(0, colon));
     argument.is_scalar = true;
     argument.array.type = source.substr(0, colon);
     SMELT_TRY(argument.array.data, scalar_bytes(argument.array.type, std::string_view(source).substr(colon + 1)));
@@ -99,6 +100,15 @@ Result<RunArgument> parse_words(const std::string& text) {
         return fail(Errc::invalid_argument, "too large");
     argument.array.data.resize(bytes);
     return argument;
+  }
+  if (std::error_code ignored; !std::filesystem::exists(source, ignored)) {
+    double number = 0;
+    const auto read = std::from_chars(source.data(), source.data() + source.size(), number);
+    if (read.ec == std::errc() && read.ptr == source.data() + source.size())
+      return fail(Errc::invalid_argument, "a number needs its type: f32:{0} or i32:{0}", source);
+    const bool has_type = colon != source.npos || (bracket != source.npos && source.ends_with(']'));
+    if (has_type && source.find('.') == source.npos)
+      SMELT_TRY_VOID(element_bytes(source.substr(0, std::min(colon, bracket))));
   }
   SMELT_TRY(argument.array, read_array(source));
   return argument;

@@ -82,7 +82,7 @@ Result<NpyArray> make_stage_output(const loader::Function& function, const Stage
   array.type = element_of_array(*argument);
   const uint64_t number = element_bytes(array.type).value_or(0);
   if (number == 0 || argument->size == 0 || threads > (uint64_t{1} << 40) / argument->size)
-    return fail(Errc::unsupported, "result '{}' of '{}': {} elements of type {} are in no file", output.name,
+    return fail(Errc::unsupported, "result '{}' of '{}': a file cannot hold {} elements of type {}", output.name,
                 function.name(), threads, argument->type_name);
   array.shape = {threads};
   if (argument->size != number) array.shape.push_back(argument->size / number);

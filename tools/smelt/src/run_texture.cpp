@@ -53,7 +53,7 @@ Result<RunTexture> parse_texture(const std::string& text) {
   }
   SMELT_TRY(texture.argument, parse_argument(named.rest));
   if (texture.argument.is_scalar)
-    return fail(Errc::invalid_argument, "--texture '{}': a number is no texture; want an array", text);
+    return fail(Errc::invalid_argument, "--texture '{}': a texture must be an array, not a number", text);
   if (texture.argument.array.fortran_order)
     return fail(Errc::argument_type, "--texture '{}': the array is in Fortran's order; want C's", text);
   return texture;

@@ -50,7 +50,7 @@ void add_selftest(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("selftest", "Run a fixed set of kernels on this machine and compare the results");
   auto options = std::make_shared<SelftestOptions>();
   verb->add_option("--package", options->package, "Use this package instead of compiling the kernels here");
-  verb->add_option("--emit", options->emit, "Only write the package, to be tested on another machine");
+  verb->add_option("--emit", options->emit, "Only write the package, to test it on another machine");
   verb->callback([options, &context] { context.finish(selftest(*options)); });
 }
 

@@ -3,6 +3,8 @@
 #include "smelt/cache/store.hpp"
 
 #include "smelt/base/files.hpp"
+#include "smelt/base/text.hpp"
+#include "smelt/remote/address.hpp"
 #include "smelt/remote/remotes.hpp"
 #include "smelt/service/session.hpp"
 
@@ -25,12 +27,22 @@ struct StoreOptions {
   std::string key, part, name, output, file;
   std::vector<std::string> parts;
   std::vector<std::string> names;
-  uint64_t max_bytes = 0;
-  bool json = false, move = false, drop = false;
+  std::optional<uint64_t> max_bytes;
+  std::string unused_for;
+  bool json = false, move = false, drop = false, tagged = false, metrics = false, reset = false;
 };
 
 std::shared_ptr<service::Session> session() {
   return service::Session::open();
+}
+
+/// The store in which something is looked for. Where there is none, none is made: it would be empty.
+Result<std::shared_ptr<cache::Store>> store_with(const std::string& what) {
+  const std::filesystem::path folder = service::default_store_folder();
+  std::error_code error;
+  if (!folder.empty() && std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found)
+    return fail(Errc::not_cached, "no entry {}: there is no store {}", what, folder.string());
+  return session()->store();
 }
 
 /// What a command prints on stdout, and whether it reached what it was for: if not, stderr has the reason.
@@ -59,15 +71,30 @@ std::pair<std::string, std::string> split_tag(const std::string& text) {
 
 Text list(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const auto rows, read_rows(*store));
-  if (!options.json) return rows_as_text(rows, std::time(nullptr));
-  ordered_json json = ordered_json::array();
-  for (const StoreRow& row : rows) json.push_back(row_as_json(row));
-  return json_text(json);
+  // A row at a time: a store may have a million.
+  uint64_t count = 0, bytes = 0;
+  const std::time_t now = std::time(nullptr);
+  SMELT_TRY_VOID(each_row(*store, [&](const StoreRow& row) -> Result<void> {
+    std::string text;
+    if (options.json) {
+      text = json_text(row_as_json(row));
+      text.pop_back();
+      for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.insert(at + 1, "  ");
+      text = (count == 0 ? "[\n  " : ",\n  ") + text;
+    } else {
+      text = (count == 0 ? rows_head() : "") + row_as_line(row, now);
+    }
+    ++count;
+    bytes += row.info.bytes;
+    return print(text);
+  }));
+  if (options.json) return Output(count == 0 ? "[]\n" : "\n]\n");
+  if (count == 0) return Output("no entries\n");
+  return Output(fmt::format("{} {}, {} bytes\n", count, count == 1 ? "entry" : "entries", bytes));
 }
 
 Text show(const StoreOptions& options) {
-  SMELT_TRY(const auto store, session()->store());
+  SMELT_TRY(const auto store, store_with(options.key));
   SMELT_TRY(const Digest key, service::find_key(*store, options.key));
   SMELT_TRY(const auto entry, entry_of(*store, key));
   SMELT_TRY(const StoreRow row, read_row(*store, key));
@@ -92,7 +119,7 @@ Text page(const StoreOptions& options) {
 }
 
 Text get(const StoreOptions& options) {
-  SMELT_TRY(const auto store, session()->store());
+  SMELT_TRY(const auto store, store_with(options.key));
   SMELT_TRY(const Digest key, service::find_key(*store, options.key));
   SMELT_TRY(const auto entry, entry_of(*store, key));
   const auto bytes = entry.part(options.part);
@@ -106,7 +133,6 @@ Text get(const StoreOptions& options) {
 }
 
 Text put(const StoreOptions& options) {
-  SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   std::vector<Bytes> bytes;
   std::vector<cache::PartIn> parts;
@@ -118,12 +144,13 @@ Text put(const StoreOptions& options) {
     bytes.push_back(std::move(read));
     parts.push_back({std::string_view(text).substr(0, equals), bytes.back()});
   }
+  SMELT_TRY(const auto store, session()->store());
   SMELT_TRY_VOID(store->put(key, parts, signing::Provenance::made_here()));
   return Output("");
 }
 
 Text tag(const StoreOptions& options) {
-  SMELT_TRY(const auto store, session()->store());
+  SMELT_TRY(const auto store, store_with(options.key));
   SMELT_TRY(const Digest key, service::find_key(*store, options.key));
   const auto [name, version] = split_tag(options.name);
   SMELT_TRY_VOID(store->tag(name, version, key, options.move));
@@ -159,13 +186,15 @@ Text verify(const StoreOptions& options) {
   const bool only_entries = report.damage.size() == report.damaged_entries + report.damaged_blobs;
   if (report.damage.empty() || (options.drop && only_entries)) {
     if (options.json) return text;
+    if (report.rebuilt) text += "the database was damaged; it was made anew from the packs\n";
     if (report.dropped != 0) text += fmt::format("{} entries dropped; they are compiled again\n", report.dropped);
     return text + fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries - report.dropped,
                               report.blobs - report.damaged_blobs, report.bytes);
   }
   SMELT_TRY_VOID(print(text));
   if (!only_entries)
-    return fail(Errc::store_corrupt, "store {}: its database is damaged; delete the folder while nothing uses it",
+    return fail(Errc::store_corrupt,
+                "store {}: its database is damaged; 'smelt store verify --drop' makes it anew from the packs",
                 store->folder().string());
   return fail(
       Errc::store_corrupt,
@@ -174,23 +203,40 @@ Text verify(const StoreOptions& options) {
       store->folder().string(), report.damaged_entries, report.entries, report.damaged_blobs, report.blobs);
 }
 
-Text trim(const StoreOptions& options) {
+Text trim(const StoreOptions& options, const cache::TrimOptions& with) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const auto report, store->trim(options.max_bytes));
+  SMELT_TRY(const auto report, store->trim(with));
   if (report.busy) return fail(Errc::store_locked, "store {}: another process is trimming", store->folder().string());
   const std::string text = options.json ? json_text({{"entries_removed", report.entries_removed},
                                                      {"bytes_before", report.bytes_before},
                                                      {"bytes_after", report.bytes_after},
-                                                     {"bytes_wanted", report.bytes_wanted},
+                                                     {"bytes_wanted", report.bytes_wanted.value_or(0)},
                                                      {"bytes_tagged", report.bytes_tagged}})
                                         : fmt::format("{} entries removed, {} bytes before, {} after\n",
                                                       report.entries_removed, report.bytes_before, report.bytes_after);
-  if (report.bytes_wanted == 0 || report.bytes_after <= report.bytes_wanted) return text;
+  if (!report.bytes_wanted || report.bytes_after <= *report.bytes_wanted) return text;
   Context::warn(fmt::format(
       "store {}: {} bytes stay, more than the {} asked for: tagged entries keep {} of them ('smelt store tags' names "
       "them), and a pack goes when most of it is free",
-      printable(store->folder().string()), report.bytes_after, report.bytes_wanted, report.bytes_tagged));
+      printable(store->folder().string()), report.bytes_after, *report.bytes_wanted, report.bytes_tagged));
   return Output(text, false);
+}
+
+Text trim(const StoreOptions& options) {
+  cache::TrimOptions with{options.max_bytes, {}, false};
+  if (!options.unused_for.empty()) {
+    auto age = remote::parse_duration(options.unused_for);
+    if (!age) return tl::unexpected(std::move(age).error().in("--unused-for"));
+    if (*age % std::chrono::hours(1) != std::chrono::milliseconds(0))
+      return fail(Errc::invalid_argument, "--unused-for: '{}': the store knows the hour of a use; want 12h or 30d",
+                  options.unused_for);
+    with.unused_for = std::chrono::duration_cast<std::chrono::hours>(*age);
+  }
+  return trim(options, with);
+}
+
+Text clear(const StoreOptions& options) {
+  return trim(options, {0, {}, options.tagged});
 }
 
 Text import(const StoreOptions& options) {
@@ -212,6 +258,7 @@ Text keys_text(Result<std::vector<Digest>> keys) {
 }
 
 Text push(const StoreOptions& options) {
+  SMELT_TRY_VOID(store_with(options.names.front()));
   return keys_text(session()->push(options.names));
 }
 
@@ -239,12 +286,62 @@ ordered_json remote_rows(const cache::Store& store) {
   return rows;
 }
 
-Text stat(const StoreOptions& options) {
-  SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const auto stat, store->stat());
+/// What `smelt store stat` says, as the text that Prometheus reads.
+std::string metrics_text(const cache::Store& store, const cache::StoreStat& stat) {
+  std::string text;
+  const auto metric = [&](std::string_view name, std::string_view type, std::string_view help) {
+    text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  };
+  const auto one = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
+    metric(name, type, help);
+    text += fmt::format("{} {}\n", name, value);
+  };
+  const auto seconds = [](uint64_t microseconds) { return static_cast<double>(microseconds) / 1e6; };
   const auto& counters = stat.counters;
+  one("smelt_store_entries", "gauge", "Entries in the store.", stat.entries);
+  one("smelt_store_tags", "gauge", "Tags, which keep their entries.", stat.tags);
+  one("smelt_store_live_bytes", "gauge", "Bytes in packs that entries use.", stat.live_bytes);
+  one("smelt_store_disk_bytes", "gauge", "Bytes of the folder.", stat.disk_bytes);
+  one("smelt_store_max_bytes", "gauge", "The budget; 0 is none.", stat.max_bytes);
+  one("smelt_store_hits_total", "counter", "Finds that gave an entry.", counters.hits);
+  one("smelt_store_misses_total", "counter", "Finds that gave none.", counters.misses);
+  one("smelt_store_puts_total", "counter", "Entries that were kept.", counters.puts);
+  one("smelt_store_damaged_total", "counter", "Entries that were damaged, and misses.", counters.damaged);
+  one("smelt_store_evicted_total", "counter", "Entries that a trim removed.", counters.evicted);
+  one("smelt_store_read_bytes_total", "counter", "Bytes that finds gave.", counters.bytes_read);
+  one("smelt_store_written_bytes_total", "counter", "Bytes that puts wrote.", counters.bytes_written);
+  one("smelt_store_saved_seconds_total", "counter", "Compile time that hits saved.",
+      seconds(counters.microseconds_saved));
+  const auto remotes = remote::read_statistics(store.folder());
+  const auto each = [&](std::string_view name, std::string_view help, auto value_of) {
+    if (remotes.empty()) return;
+    metric(name, "counter", help);
+    for (const auto& [url, counts] : remotes) {
+      // Quotes and backslashes have a backslash in both.
+      text += fmt::format("{}{{remote={}}} {}\n", name, json_quoted(printable(url)), value_of(counts));
+    }
+  };
+  using Counts = remote::Statistics;
+  each("smelt_remote_hits_total", "Entries that a remote had.", [](const Counts& from) { return from.hits; });
+  each("smelt_remote_misses_total", "Entries that a remote did not have.",
+       [](const Counts& from) { return from.misses; });
+  each("smelt_remote_damaged_total", "Entries of a remote that were not used.",
+       [](const Counts& from) { return from.damaged; });
+  each("smelt_remote_errors_total", "Calls of a remote that failed.", [](const Counts& from) { return from.errors; });
+  each("smelt_remote_puts_total", "Entries that were sent.", [](const Counts& from) { return from.puts; });
+  each("smelt_remote_dropped_total", "Entries that were not sent.", [](const Counts& from) { return from.dropped; });
+  each("smelt_remote_read_bytes_total", "Bytes from a remote.", [](const Counts& from) { return from.bytes_read; });
+  each("smelt_remote_written_bytes_total", "Bytes to a remote.", [](const Counts& from) { return from.bytes_written; });
+  each("smelt_remote_waited_seconds_total", "Time that was spent waiting for a remote.",
+       [&](const Counts& from) { return seconds(from.microseconds); });
+  return text;
+}
+
+Text stat_text(const cache::Store& store, const cache::StoreStat& stat, const StoreOptions& options) {
+  const auto& counters = stat.counters;
+  if (options.metrics) return metrics_text(store, stat);
   if (options.json)
-    return json_text({{"folder", store->folder().string()},
+    return json_text({{"folder", store.folder().string()},
                       {"schema", stat.schema_version},
                       {"entries", stat.entries},
                       {"blobs", stat.blobs},
@@ -254,6 +351,7 @@ Text stat(const StoreOptions& options) {
                       {"live_bytes", stat.live_bytes},
                       {"pack_bytes", stat.pack_bytes},
                       {"disk_bytes", stat.disk_bytes},
+                      {"max_bytes", stat.max_bytes},
                       {"hits", counters.hits},
                       {"misses", counters.misses},
                       {"puts", counters.puts},
@@ -262,20 +360,32 @@ Text stat(const StoreOptions& options) {
                       {"bytes_read", counters.bytes_read},
                       {"bytes_written", counters.bytes_written},
                       {"microseconds_saved", counters.microseconds_saved},
-                      {"remotes", remote_rows(*store)}});
+                      {"remotes", remote_rows(store)}});
   std::string text = fmt::format(
       "folder     {}\nschema     {}\nentries    {} ({} blobs, {} tags)\nbytes      {} as entries, {} kept, {} on "
-      "disk\nfinds      {} hits, {} misses, {} damaged, {} evicted\nsaved      {:.3f} s of compiling\n",
-      printable(store->folder().string()), stat.schema_version, stat.entries, stat.blobs, stat.tags, stat.raw_bytes,
-      stat.live_bytes, stat.disk_bytes, counters.hits, counters.misses, counters.damaged, counters.evicted,
-      static_cast<double>(counters.microseconds_saved) / 1e6);
-  for (const auto& [name, counts] : remote::read_statistics(store->folder()))
+      "disk\nbudget     {} bytes\nfinds      {} hits, {} misses, {} damaged, {} evicted\nsaved      {:.3f} s of "
+      "compiling\n",
+      printable(store.folder().string()), stat.schema_version, stat.entries, stat.blobs, stat.tags, stat.raw_bytes,
+      stat.live_bytes, stat.disk_bytes, stat.max_bytes, counters.hits, counters.misses, counters.damaged,
+      counters.evicted, static_cast<double>(counters.microseconds_saved) / 1e6);
+  for (const auto& [name, counts] : remote::read_statistics(store.folder()))
     text += fmt::format(
         "remote     {}\n           {} hits, {} misses, {} damaged; {} calls failed, {} entries while resting\n"
         "           {} put, {} dropped; {} bytes read, {} written; {} round trips, {:.3f} s waited\n",
         printable(name), counts.hits, counts.misses, counts.damaged, counts.errors, counts.resting, counts.puts,
         counts.dropped, counts.bytes_read, counts.bytes_written, counts.round_trips,
         static_cast<double>(counts.microseconds) / 1e6);
+  return text;
+}
+
+Text stat(const StoreOptions& options) {
+  SMELT_TRY(const auto store, session()->store());
+  SMELT_TRY(const auto stat, store->stat());
+  auto text = stat_text(*store, stat, options);
+  if (options.reset) {
+    SMELT_TRY_VOID(store->reset_counters());
+    remote::reset_statistics(store->folder());
+  }
   return text;
 }
 
@@ -296,8 +406,12 @@ void add_store(CLI::App& app, Context& context) {
     return sub;
   };
   const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "Print JSON for programs"); };
-  command("path", "Print where the store is",
-          [](const StoreOptions&) -> Text { return service::default_store_folder().string() + "\n"; });
+  command("path", "Print where the store is", [](const StoreOptions&) -> Text {
+    const std::filesystem::path folder = service::default_store_folder();
+    if (!folder.empty()) return folder.string() + "\n";
+    SMELT_TRY(const auto none, session()->store());  // says why
+    return none->folder().string() + "\n";
+  });
   json(command("list", "List all entries, most recently used first", list));
   const auto key = [&](CLI::App* sub) {
     sub->add_option("KEY", options->key, "Key of the entry, or its first 8 digits or more, or NAME@VERSION")
@@ -327,11 +441,20 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_flag("--drop", options->drop, "Drop the entries that are damaged");
   json(sub);
   sub = command("trim", "Remove the least useful entries, down to a budget", trim);
-  sub->add_option("--max-bytes", options->max_bytes, "Bytes that may stay (default: the store's budget)")
-      ->check(CLI::NonNegativeNumber);
+  take_size(sub->add_option("--max-bytes", options->max_bytes,
+                            "Bytes that may stay, e.g. 2GiB; 0 empties the store (default: the store's budget)"));
+  sub->add_option("--unused-for", options->unused_for,
+                  "Remove entries that nobody has used for so long, e.g. 12h or 30d");
   json(sub);
-  json(command("stat", "Print sizes and counters", stat));
+  sub = command("clear", "Remove all entries", clear);
+  sub->add_flag("--tagged", options->tagged, "Remove tagged entries and all tags, too");
+  json(sub);
+  sub = command("stat", "Print sizes and counters", stat);
+  json(sub);
+  sub->add_flag("--metrics", options->metrics, "Print text that Prometheus reads");
+  sub->add_flag("--reset", options->reset, "Set the counters to zero, once they are printed");
   sub = command("export", "Write entries, by key or name, as one package", [](const StoreOptions& with) -> Text {
+    SMELT_TRY_VOID(store_with(with.names.front()));
     SMELT_TRY(const Bytes package, session()->export_package(with.names));
     SMELT_TRY_VOID(write_file(with.output, package));
     return Output("");

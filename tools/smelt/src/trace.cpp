@@ -125,7 +125,8 @@ Result<Summary> summary_of(const std::string& name) {
   SMELT_TRY(const Bytes file, read_file(name));
   const Json events = Json::parse(as_text(file), nullptr, false);
   if (!events.is_array())
-    return fail(Errc::invalid_argument, "{}: is no trace; want a file that SMELT_TRACE wrote, a JSON array", name);
+    return fail(Errc::invalid_argument, "{}: this is not a trace; want a file that SMELT_TRACE wrote, a JSON array",
+                name);
   Reader reader;
   for (const Json& event : events) reader.read(event);
   return reader.finish();

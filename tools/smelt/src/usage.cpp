@@ -2,6 +2,7 @@
 #include "usage.hpp"
 
 #include "smelt/base/near_names.hpp"
+#include "smelt/base/sizes.hpp"
 
 #include "verbs.hpp"
 
@@ -56,6 +57,15 @@ std::string complaint_of(const CLI::App& verb, const CLI::ParseError& error) {
 
 void show_example(CLI::App& verb, const std::string& example) {
   verb.footer(fmt::format("Example:\n  {}\n\n{}", example, verb.get_footer()));
+}
+
+CLI::Option* take_size(CLI::Option* option) {
+  const auto as_number = [](const std::string& text) {
+    const auto size = parse_size(text);
+    if (!size) throw CLI::ValidationError(size.error().message, CLI::ExitCodes::ValidationError);
+    return std::to_string(*size);
+  };
+  return option->transform(as_number)->type_name("SIZE");
 }
 
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error) {

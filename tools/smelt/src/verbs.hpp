@@ -8,7 +8,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace smelt::cli {
 
@@ -18,5 +19,8 @@ namespace smelt::cli {
 
 /// Puts an example at the end of the verb's help, before the line about exit codes.
 void show_example(CLI::App& verb, const std::string& example);
+
+/// The option takes a size as parse_size reads it: "20GiB".
+CLI::Option* take_size(CLI::Option* option);
 
 }  // namespace smelt::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// smelt verify FILE...: every check that can be made without a Mac; one line per finding, each naming the place.
+// smelt verify FILE...: every check that can be made without a Mac; a line for each file without errors, which counts
+// what it holds, and a line for each finding, which names the place.
 #include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/signing/policy.hpp"
@@ -11,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace smelt::cli {
@@ -39,12 +41,12 @@ VerifyFinding signature_finding(ByteView file, const signing::Policy& policy) {
 }
 
 /// A child that died of the file, or came to a limit, is a finding too.
-Result<std::vector<VerifyFinding>> findings_of(ByteView file, const ReadingOptions& reading) {
-  const auto found = read_apart(reading, [&]() -> Result<Bytes> { return write_findings(verify_file(file)); });
-  if (found) return read_findings(*found);
+Result<VerifyReport> report_of(ByteView file, const ReadingOptions& reading) {
+  const auto found = read_apart(reading, [&]() -> Result<Bytes> { return write_report(verify_file(file)); });
+  if (found) return read_report(*found);
   if (found.error().code != Errc::corrupt && found.error().code != Errc::cancelled)
     return tl::unexpected(found.error());
-  return std::vector<VerifyFinding>{{.message = found.error().message, .check = "bitcode"}};
+  return VerifyReport{.findings = {{.message = found.error().message, .check = "bitcode"}}};
 }
 
 /// True when every file could be read and has no error.
@@ -56,10 +58,13 @@ Result<bool> run_verify(const VerifyOptions& options) {
   for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
   for (const std::string& input : options.inputs) {
     SMELT_TRY(const Bytes file, read_file(input));
-    auto findings_here = findings_of(file, options.reading);
-    if (!findings_here) return tl::unexpected(std::move(findings_here).error().in(input));
-    std::vector<VerifyFinding> findings = std::move(*findings_here);
+    auto report = report_of(file, options.reading);
+    if (!report) return tl::unexpected(std::move(report).error().in(input));
+    std::vector<VerifyFinding>& findings = report->findings;
     if (!options.trusted.empty()) findings.push_back(signature_finding(file, policy));
+    const auto is_error = [](const VerifyFinding& finding) { return finding.is_error; };
+    if (std::none_of(findings.begin(), findings.end(), is_error))
+      lines += on_one_line(fmt::format("{}: ok: {}", input, content_text(*report))) + "\n";
     for (const VerifyFinding& finding : findings) {
       good = good && !finding.is_error;
       const char* severity = finding.is_error ? "error" : "note";

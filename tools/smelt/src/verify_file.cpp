@@ -2,10 +2,14 @@
 #include "verify_file.hpp"
 
 #include "smelt/aot/verify.hpp"
+#include "smelt/metallib/inspect.hpp"
 #include "smelt/metallib/layout.hpp"
 #include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
+
+#include "library_images.hpp"
 
 #include <set>
 
@@ -25,7 +29,19 @@ bool is_bitcode(ByteView file) {
 
 class Verifier {
  public:
-  void verify_metallib(ByteView file, const std::string& place) { add(aot::verify_metallib(file), place); }
+  void verify_libraries(ByteView file) {
+    verify_metallib(file, "");
+    const auto images = metallib::find_images(file);
+    if (!images) return;  // said already
+    for (const metallib::Image& image : *images) {
+      const auto read = metallib::read(image.bytes, {.check_hashes = false});
+      if (!read) continue;
+      const auto facts = metallib::inspect(*read);
+      if (!facts) continue;
+      targets_.insert(target_name(*facts) + image.where);
+      for (const metallib::FunctionFacts& function : facts->functions) count(function.name, function.type == "kernel");
+    }
+  }
 
   void verify_module(ByteView file) { add(aot::verify_module(file), ""); }
 
@@ -36,6 +52,10 @@ class Verifier {
     for (uint32_t l = 0; l < package->library_count(); ++l) {
       const schema::LibraryView library = package->library(l);
       const std::string place = fmt::format("library '{}'", library.name);
+      for (uint32_t i = 0; i < library.functions.count; ++i) {
+        const schema::FunctionView function = package->function(library.functions.first + i);
+        count(fmt::format("{}/{}", l, function.name), function.kind == schema::FunctionKind::kernel);
+      }
       for (uint32_t i = 0; i < library.slices.count; ++i) verify_slice(*package, library, i, place);
       for (uint32_t i = 0; i < library.attachments.count; ++i) {
         const schema::AttachmentView attachment = package->attachment(library.attachments.first + i);
@@ -44,9 +64,13 @@ class Verifier {
     }
   }
 
-  std::vector<VerifyFinding> take() { return std::move(findings_); }
+  VerifyReport take() { return {std::move(findings_), targets_.size(), kernels_.size(), functions_.size()}; }
 
  private:
+  void verify_metallib(ByteView file, const std::string& place) { add(aot::verify_metallib(file), place); }
+
+  void count(std::string name, bool is_kernel) { (is_kernel ? kernels_ : functions_).insert(std::move(name)); }
+
   void error(std::string place, std::string message) {
     findings_.push_back({.place = std::move(place), .message = std::move(message)});
   }
@@ -60,6 +84,7 @@ class Verifier {
   void verify_slice(const schema::Package& package, const schema::LibraryView& library, uint32_t index,
                     const std::string& library_place) {
     const schema::SliceView slice = package.slice(library.slices.first + index);
+    targets_.emplace(slice.target);
     const std::string place = join(library_place, fmt::format("slice {}", slice.target));
     if (const auto ok = schema::check_part(slice.part, "slice"); !ok) return error(place, ok.error().message);
 
@@ -88,24 +113,37 @@ class Verifier {
   }
 
   std::vector<VerifyFinding> findings_;
+  std::set<std::string> targets_, kernels_, functions_;
 };
 
 }  // namespace
 
-std::vector<VerifyFinding> verify_file(ByteView file) {
+VerifyReport verify_file(ByteView file) {
   Verifier verifier;
   if (schema::Package::looks_like(file))
     verifier.verify_package(file);
   else if (is_bitcode(file))
     verifier.verify_module(file);
   else
-    verifier.verify_metallib(file, "");
+    verifier.verify_libraries(file);
   return verifier.take();
 }
 
-Bytes write_findings(const std::vector<VerifyFinding>& findings) {
+std::string content_text(const VerifyReport& report) {
+  if (report.targets == 0) return "an AIR module";
+  const auto counted = [](uint64_t count, std::string_view word) {
+    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+  };
+  std::string text = counted(report.targets, "target");
+  if (report.kernels != 0 || report.functions == 0) text += ", " + counted(report.kernels, "kernel");
+  if (report.functions != 0) text += ", " + counted(report.functions, report.kernels ? "other function" : "function");
+  return text;
+}
+
+Bytes write_report(const VerifyReport& report) {
   ByteWriter out;
-  for (const VerifyFinding& finding : findings) {
+  for (const uint64_t count : {report.targets, report.kernels, report.functions}) out.put(count);
+  for (const VerifyFinding& finding : report.findings) {
     out.put(static_cast<uint8_t>(finding.is_error));
     for (const std::string* text : {&finding.place, &finding.message, &finding.check}) {
       out.put(uint64_t{text->size()});
@@ -115,9 +153,12 @@ Bytes write_findings(const std::vector<VerifyFinding>& findings) {
   return out.take();
 }
 
-Result<std::vector<VerifyFinding>> read_findings(ByteView bytes) {
+Result<VerifyReport> read_report(ByteView bytes) {
   Cursor in(bytes, "findings");
-  std::vector<VerifyFinding> findings;
+  VerifyReport report;
+  for (uint64_t* count : {&report.targets, &report.kernels, &report.functions}) {
+    SMELT_TRY(*count, in.read<uint64_t>());
+  }
   while (!in.at_end()) {
     VerifyFinding finding;
     SMELT_TRY(const auto is_error, in.read<uint8_t>());
@@ -127,9 +168,9 @@ Result<std::vector<VerifyFinding>> read_findings(ByteView bytes) {
       SMELT_TRY(const ByteView part, in.take(size));
       *text = as_text(part);
     }
-    findings.push_back(std::move(finding));
+    report.findings.push_back(std::move(finding));
   }
-  return findings;
+  return report;
 }
 
 }  // namespace smelt::cli

@@ -17,11 +17,22 @@ struct VerifyFinding {
   std::string check = "container";  ///< which check, e.g. "argument" (smelt/aot/verify.hpp)
 };
 
-/// A Metal library, a universal file, a package, or one AIR module as bitcode; anything else is one finding.
-std::vector<VerifyFinding> verify_file(ByteView file);
+struct VerifyReport {
+  std::vector<VerifyFinding> findings;
+  // What the file holds, counted as far as it could be read.
+  uint64_t targets = 0;    ///< systems and processors: "macos14", "cpu-x86-64-v3"
+  uint64_t kernels = 0;    ///< by name, whatever the number of targets
+  uint64_t functions = 0;  ///< those that are no kernels
+};
 
-/// Findings as bytes and back, for what reads in another process. What is read is bounded; `corrupt` or `truncated`.
-Bytes write_findings(const std::vector<VerifyFinding>& findings);
-Result<std::vector<VerifyFinding>> read_findings(ByteView bytes);
+/// A Metal library, a universal file, a package, or one AIR module as bitcode; anything else is one finding.
+VerifyReport verify_file(ByteView file);
+
+/// "2 targets, 3 kernels"; "an AIR module" when no target is known.
+std::string content_text(const VerifyReport& report);
+
+/// A report as bytes and back, for what reads in another process. What is read is bounded; `corrupt` or `truncated`.
+Bytes write_report(const VerifyReport& report);
+Result<VerifyReport> read_report(ByteView bytes);
 
 }  // namespace smelt::cli

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "depfile.hpp"
 
-#include "smelt/base/text.hpp"
+#include "smelt/base/make_rule.hpp"
 
 namespace smelt::toolchain {
 
-std::string to_text(const Rule& rule) {
-  std::string text;
+Result<std::string> to_text(const Rule& rule) {
+  std::string text, phony;
   for (const std::string& target : rule.targets) text += (text.empty() ? "" : " ") + target;
   text += ":";
-  for (const std::string& file : rule.dependencies) text += " \\\n  " + quoted_for_make(file);
-  text += "\n";
-  if (rule.phony)
-    for (size_t i = 1; i < rule.dependencies.size(); ++i) text += quoted_for_make(rule.dependencies[i]) + ":\n";
-  return text;
+  for (const std::string& file : rule.dependencies) {
+    SMELT_TRY(const std::string quoted, path_for_make(file));
+    text += " \\\n  " + quoted;
+    if (rule.phony && &file != rule.dependencies.data()) phony += quoted + ":\n";
+  }
+  return text + "\n" + phony;
 }
 
 }  // namespace smelt::toolchain

@@ -2,6 +2,8 @@
 // Rules for make and ninja: what an object was made from.
 #pragma once
 
+#include "smelt/base/result.hpp"
+
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ struct Rule {
   std::vector<std::string> dependencies;  ///< files
   bool phony = false;                     ///< an empty rule for each dependency but the first
 };
-std::string to_text(const Rule& rule);
+/// Errors: invalid_argument for a file whose name has a line end.
+Result<std::string> to_text(const Rule& rule);
 
 }  // namespace smelt::toolchain

@@ -22,21 +22,21 @@ std::string system_text(const aot::Target& target) {
   return fmt::format("{}{}", aot::is_simulator(target) ? "the simulator of " : "", to_string(target.platform));
 }
 
-/// The newest system of one platform that an input is for.
+/// The system that the first input is for; all are for one platform.
 Result<aot::Target> target_of_inputs(const LinkInputs& inputs, const Wanted& wanted) {
-  std::optional<aot::Target> newest;
+  std::optional<aot::Target> first;
   std::string from;
   for (const aot::Source& file : inputs.files()) {
     auto target = aot::built_for(file.bytes);
     if (!target) continue;
-    if (newest && system_text(*newest) != system_text(*target))
+    if (first && system_text(*first) != system_text(*target))
       return fail(Errc::invalid_argument, "{} is for {}, and {} is for {}; name a target (-target)", from,
-                  system_text(*newest), file.name, system_text(*target));
-    if (newest && !(newest->os < target->os)) continue;
-    newest = std::move(target);
+                  system_text(*first), file.name, system_text(*target));
+    if (first) continue;
+    first = std::move(target);
     from = file.name;
   }
-  return newest ? std::move(*newest) : wanted.target;
+  return first ? std::move(*first) : wanted.target;
 }
 
 Result<void> link(const Call& call, const Parsed& parsed, Messages& messages) {

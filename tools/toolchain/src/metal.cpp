@@ -3,6 +3,7 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/simulators.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/make_rule.hpp"
 #include "smelt/base/text.hpp"
 
 #include "depfile.hpp"
@@ -118,7 +119,7 @@ Result<void> take_language(const std::string& value, std::string& language) {
 }
 
 /// The options that shape a rule. False: it is none.
-bool take_rule(Job& job, const Argument& argument) {
+Result<bool> take_rule(Job& job, const Argument& argument) {
   switch (argument.use) {
     case Use::depend_all:
     case Use::depend_only_all:
@@ -135,9 +136,10 @@ bool take_rule(Job& job, const Argument& argument) {
     case Use::depend_target:
       job.rule.targets.push_back(argument.value);
       return true;
-    case Use::depend_quoted:
-      job.rule.targets.push_back(quoted_for_make(argument.value));
+    case Use::depend_quoted: {
+      SMELT_TRY(job.rule.targets.emplace_back(), path_for_make(argument.value));
       return true;
+    }
     case Use::depend_phony:
       job.rule.phony = true;
       return true;
@@ -201,7 +203,8 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
   std::string language;
   aot::DriverFlags flags(aot::MathMode::fast);
   for (const Argument& argument : parsed.arguments) {
-    if (take_rule(job, argument) || take_compile_option(job, argument)) continue;
+    SMELT_TRY(const bool shapes_rule, take_rule(job, argument));
+    if (shapes_rule || take_compile_option(job, argument)) continue;
     switch (argument.use) {
       case Use::input:
         job.inputs.push_back({argument.value, language});
@@ -284,7 +287,9 @@ Result<RuleFile> rule_of(const Job& job, const aot::Source& source, const std::s
   Rule rule = job.rule;
   const std::string stem = std::filesystem::path(source.name).stem().string();
   const std::string object = job.stop == Stop::rule || output == "-" ? stem + ".air" : output;
-  if (rule.targets.empty()) rule.targets.push_back(quoted_for_make(object));
+  if (rule.targets.empty()) {
+    SMELT_TRY(rule.targets.emplace_back(), path_for_make(object));
+  }
   if (source.name != "<stdin>") rule.dependencies.push_back(source.name);
   for (const std::string& file : aot::source_dependencies(source, job.options)) {
     const bool is_system = std::any_of(
@@ -296,7 +301,8 @@ Result<RuleFile> rule_of(const Job& job, const aot::Source& source, const std::s
   std::string path = job.rule_file;
   if (path.empty() && job.stop == Stop::rule) path = job.output.empty() ? "-" : job.output;
   if (path.empty()) path = std::filesystem::path(object).replace_extension(".d").string();
-  return RuleFile{path, to_text(rule)};
+  SMELT_TRY(std::string text, to_text(rule));
+  return RuleFile{path, std::move(text)};
 }
 
 Result<void> write_rule(const Job& job, const aot::Source& source, const std::string& output) {
@@ -334,7 +340,8 @@ Result<void> compile_one(const Job& job, const aot::Source& source, const std::s
     SMELT_TRY_VOID(write_file(output, as_bytes(made.text)));
     return job.writes_rule ? write_rule(job, source, output) : Result<void>();
   }
-  SMELT_TRY(service::BuiltFile object, open_session()->object(source, job.wanted.target, job.options));
+  const aot::Target target = target_of_ir(job.wanted, source.bytes);
+  SMELT_TRY(service::BuiltFile object, open_session()->object(source, target, job.options));
   for (const std::string& warning : object.warnings) messages.compiler_warning(warning);
   if (job.record != Record::no && (job.stop == Stop::object || job.stop == Stop::link)) {
     SMELT_TRY(object.bytes, record_sources(job, source, output, std::move(object.bytes)));

@@ -33,6 +33,10 @@ constexpr ToolRow kTools[] = {
     {"metal-objdump", run_objdump},
     {"metal-readobj", run_readobj},
     {"metal-source", run_source},
+    {"metal-package-builder", run_gpu_back_end},
+    {"metal-tt", run_gpu_back_end},
+    {"sw_vers", run_sw_vers},
+    {"xcode-select", run_xcode_select},
 };
 
 constexpr auto kNames = [] {
@@ -116,6 +120,7 @@ fs::path find_on_path(const std::string& name, const std::function<bool(const fs
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    if (!folder.starts_with('/')) continue;  // of whoever made the current folder
     if (fs::path candidate = fs::path(folder) / name; fits(candidate)) return candidate;
   }
   return {};

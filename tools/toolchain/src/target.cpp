@@ -2,6 +2,7 @@
 #include "target.hpp"
 
 #include "smelt/aot/languages.hpp"
+#include "smelt/aot/object.hpp"
 #include "smelt/aot/simulators.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 struct Parts {
   System system;
-  std::string version;  ///< "14.0"; empty: the platform's default
+  std::string version;  ///< "14.0"; empty: that of the SDK
 };
 
 /// What the systems are called on command lines.
@@ -75,9 +76,20 @@ aot::Target on(const System& system, const aot::Target& target) {
   return system.simulator ? aot::simulator_of(target) : target;
 }
 
+/// The version of the SDK that these tools claim to have, where somebody says it.
+std::string asked_sdk_version() {
+  std::string asked = environment("SMELT_SDK_VERSION");
+  return parse_version(asked) ? asked : std::string();
+}
+
 Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warnings) {
   const Platform platform = parts.system.platform;
-  if (parts.version.empty()) return on(parts.system, default_for(platform));
+  if (parts.version.empty()) {
+    const std::string asked = asked_sdk_version();
+    if (asked.empty()) return on(parts.system, default_for(platform));
+    auto target = target_of({parts.system, asked}, warnings);
+    return target ? std::move(target) : tl::unexpected(std::move(target).error().in("SMELT_SDK_VERSION"));
+  }
   const auto version = parse_version(parts.version);
   if (!version)
     return fail(Errc::invalid_argument, "invalid version number '{}' of {}", parts.version, to_string(platform));
@@ -116,7 +128,7 @@ Result<Parts> parts_of_triple(std::string_view triple, std::vector<std::string>&
   Parts parts;
   // SwiftPM names the machine that it runs on.
   if (rest.starts_with("-unknown-linux")) {
-    const aot::Target& target = aot::default_target();
+    SMELT_TRY(const aot::Target target, target_of(parts, warnings));
     warnings.push_back(fmt::format("target triple '{}' names no system with Metal; the result is for {} {}", triple,
                                    to_string(target.platform), to_string(target.os)));
     return parts;
@@ -171,8 +183,7 @@ Result<Language> parse_language(std::string_view text) {
   }
   return fail(Errc::invalid_argument,
               "invalid value '{}' in '-std={}'; use metal1.0 to metal1.2, metal2.0 to metal2.4, metal3.0, metal3.1, "
-              "metal3.2 or metal4.0, with "
-              "macos-, osx- or ios- in front or without",
+              "metal3.2, metal4.0 or metal4.1, with macos-, osx- or ios- in front or without",
               text, text);
 }
 
@@ -263,7 +274,7 @@ std::string_view sdk_name(const System& system) {
 }
 
 std::string sdk_version(const System& system) {
-  if (const std::string asked = environment("SMELT_SDK_VERSION"); parse_version(asked)) return asked;
+  if (std::string asked = asked_sdk_version(); !asked.empty()) return asked;
   const Version version = default_for(system.platform).os;
   return fmt::format("{}.{}", version.major, version.minor);
 }
@@ -304,6 +315,16 @@ Result<Wanted> choose_target(std::span<const Argument> arguments) {
     return wanted;
   }
   return wanted;
+}
+
+aot::Target target_of_ir(const Wanted& wanted, ByteView text) {
+  const std::string_view triple = wanted.is_explicit ? std::string_view() : aot::ir_triple(text);
+  if (triple.empty()) return wanted.target;
+  std::vector<std::string> warnings;
+  const auto parts = parts_of_triple(triple, warnings);
+  if (!parts || parts->version.empty()) return wanted.target;  // another machine's IR
+  auto target = target_of(*parts, warnings);
+  return target ? std::move(*target) : wanted.target;
 }
 
 }  // namespace smelt::toolchain

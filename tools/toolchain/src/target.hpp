@@ -28,9 +28,12 @@ struct Wanted {
 };
 
 /// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET, IPHONEOS_... and TVOS_DEPLOYMENT_TARGET (for
-/// the SDK's platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than
-/// the default target's makes the target the first that has it.
+/// the SDK's platform), the platform in -std=, -isysroot or SDKROOT, the SDK's version (sdk_version). A language that
+/// is newer than that target's makes the target the first that has it.
 Result<Wanted> choose_target(std::span<const Argument> arguments);
+
+/// What LLVM IR is compiled for: the system of its own triple, unless the command line or the environment names one.
+aot::Target target_of_ir(const Wanted& wanted, ByteView text);
 
 /// The system by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
 Result<System> system_of_sdk(std::string_view sdk);
@@ -38,7 +41,8 @@ Result<System> system_of_sdk(std::string_view sdk);
 std::span<const System> systems();
 /// "macosx", "iphoneos", "appletvos", "iphonesimulator", "appletvsimulator".
 std::string_view sdk_name(const System& system);
-/// "14.0": of the default target of a platform, unless SMELT_SDK_VERSION says otherwise.
+/// "14.0": of the default target of a platform, unless SMELT_SDK_VERSION says otherwise. It is what is compiled for
+/// when nothing else says a version.
 std::string sdk_version(const System& system);
 /// "MacOSX14.0.sdk".
 std::string sdk_folder(const System& system);

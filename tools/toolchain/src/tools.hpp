@@ -40,13 +40,16 @@ int run_readobj(const Call& call);
 int run_source(const Call& call);
 int run_config(const Call& call);
 int run_dsymutil(const Call& call);
+int run_xcode_select(const Call& call);
+int run_sw_vers(const Call& call);
+int run_gpu_back_end(const Call& call);  ///< metal-tt, metal-package-builder
 /// Any tool by name; nothing when there is none of that name.
 std::optional<int> run_tool(const Call& call);
 
 /// Of a tool that is done: 0, or 1 after its error was told.
 int exit_code(const Call& call, const Result<void>& done);
 
-/// The first file of that name in a folder of PATH that `fits`; empty: none does.
+/// The first file of that name in an absolute folder of PATH that `fits`; empty: none does.
 std::filesystem::path find_on_path(const std::string& name,
                                    const std::function<bool(const std::filesystem::path&)>& fits);
 
@@ -79,7 +82,7 @@ struct LinkOutput {
   std::string command;      ///< the linker's words, which a library with sources keeps
   bool has_sources = true;  ///< false: recorded sources are left out
 };
-/// One library of them; for `wanted` when it is explicit, else for the newest system that one of them is for.
+/// One library of them; for `wanted` when it is explicit, else for the system of the first of them.
 Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const LinkOutput& output, Messages& messages);
 
 /// What a shell would read as this call.

@@ -36,8 +36,16 @@ int fail_with(std::string_view text, int code) {
 
 /// The folder that stands for an SDK, which `smelt toolchain` made beside the links.
 std::string sdk_path(const Call& call, const System& system) {
-  const std::filesystem::path folder = std::filesystem::path(call.folder) / "SDKs" / sdk_folder(system);
-  return std::filesystem::is_directory(folder) ? folder.string() : std::string();
+  namespace fs = std::filesystem;
+  const fs::path all = fs::path(call.folder) / "SDKs";
+  if (const fs::path folder = all / sdk_folder(system); fs::is_directory(folder)) return folder.string();
+  // Made when SMELT_SDK_VERSION said something else. Its name says the platform, and that counts.
+  std::error_code failed;
+  for (const fs::directory_entry& one : fs::directory_iterator(all, failed)) {
+    const auto of = system_of_sdk(one.path().string());
+    if (of && *of == system && one.is_directory(failed)) return one.path().string();
+  }
+  return {};
 }
 
 struct Asked {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/handles.hpp"
 
+#include "msl/facts/intersection_tags.hpp"
 #include "msl/facts/read_facts.hpp"
 
 #include "clang/AST/ASTContext.h"
@@ -57,6 +58,16 @@ HandleType acceleration_structure_type(const clang::ClassTemplateSpecializationD
   return {BindingClass::acceleration_structure, fmt::format("acceleration_structure<{}>", tags), Access::read};
 }
 
+/// Its name has the tags in AIR's order.
+HandleType intersection_table_type(const clang::ClassTemplateSpecializationDecl& table) {
+  std::string tags;
+  for (const llvm::StringRef tag : kIntersectionTags)
+    for (const clang::TemplateArgument& one : table.getTemplateArgs()[0].pack_elements())
+      if (const auto* record = one.getAsType()->getAsCXXRecordDecl(); record != nullptr && record->getName() == tag)
+        tags += (tags.empty() ? "" : ", ") + tag.str();
+  return {BindingClass::table, fmt::format("intersection_function_table<{}>", tags), Access::read_write};
+}
+
 }  // namespace
 
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context) {
@@ -68,6 +79,7 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   if (special != nullptr && name == "tensor") return tensor_type(*special, context);
   if (special != nullptr && name == "visible_function_table")
     return HandleType{BindingClass::table, name.str(), Access::read};
+  if (special != nullptr && name == "intersection_function_table") return intersection_table_type(*special);
   if (special != nullptr && name == "acceleration_structure") return acceleration_structure_type(*special);
   if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
   const clang::TemplateArgumentList& arguments = special->getTemplateArgs();

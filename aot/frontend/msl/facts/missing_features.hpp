@@ -8,11 +8,9 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
-
-namespace clang {
-class Decl;
-}  // namespace clang
 
 namespace smelt::aot::msl {
 
@@ -31,20 +29,17 @@ inline constexpr std::string_view kNoTensors =
     "an "
     "older system computes garbage";
 
-/// Of a name of the standard library that a version of the language brought, that version.
+/// A name that a version of the language brought.
+struct VersionedName {
+  std::string_view name;
+  Version since;
+};
+/// All that are known: docs/formats/metal-language.md 5.
+std::span<const VersionedName> versioned_names();
+/// The version that brought this name; nothing for names that every version has.
 std::optional<Version> version_of_name(llvm::StringRef name);
 
-/// Functions that Metal's API finds in a library and that are not compiled.
-struct StageRow {
-  const char* attribute;
-  const char* function;  ///< "an intersection function"
-  const char* feature;   ///< "intersection functions"
-};
-/// The stage of such a function; null for every other one.
-const StageRow* missing_stage(const clang::Decl& function);
-
-/// The message about such a function: its name, then `function` and `feature` of its stage.
-inline constexpr char kStageMessage[] =
-    "%q0 is %1; %2 are not supported, only kernel, vertex, fragment, mesh, object and visible functions are";
+/// "'os_log_default' is of Metal 3.2; ...", of a name that `language` does not have yet.
+std::string text_of_later_version(llvm::StringRef name, Version since, Version language);
 
 }  // namespace smelt::aot::msl

@@ -9,11 +9,11 @@
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
 #include "msl/facts/space_variants.hpp"
+#include "msl/facts/tree_walk.hpp"
 #include "msl/syntax/method_spaces.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Sema.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -25,110 +25,16 @@
 namespace smelt::aot::msl {
 namespace {
 
-class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
+class ObjectSpaces final : public TreeWalk {
  public:
-  explicit ObjectSpaces(clang::Sema& sema) : sema_(sema) {}
-
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool TraverseDecl(clang::Decl* decl) {
-    auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(decl);
-    if (function == nullptr) return RecursiveASTVisitor::TraverseDecl(decl);
-    auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
-    // `this` in a lambda is the method's that it stands in.
-    const bool is_lambda = method != nullptr && method->getParent()->isLambda();
-    const clang::FunctionDecl* outer = std::exchange(function_, function);
-    const clang::CXXMethodDecl* outer_method = std::exchange(from_.method, is_lambda ? from_.method : method);
-    const bool goes_on = RecursiveASTVisitor::TraverseDecl(decl);
-    from_.method = outer_method;
-    function_ = outer;
-    return goes_on;
-  }
-  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
-    const clang::LambdaExpr* outer = std::exchange(from_.lambda, lambda);
-    const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
-    from_.lambda = outer;
-    return goes_on;
-  }
-
-  bool VisitCallExpr(clang::CallExpr* call) {
-    const clang::FunctionDecl* function = call->getDirectCallee();
-    if (function == nullptr) {
-      note_call_by_pointer(*call);
-      return true;
-    }
-    callees_.insert(call->getCallee()->IgnoreParenImpCasts());
-    want(*function);
-    if (const clang::Expr* object = object_of(*call))
-      look_at(*llvm::cast<clang::CXXMethodDecl>(function), *object, call->getExprLoc());
-    for (unsigned i = objects_among_arguments(*call);
-         i < call->getNumArgs() && i - objects_among_arguments(*call) < function->getNumParams(); ++i)
-      hand_over(*function, i - objects_among_arguments(*call), from_.of_argument(*call->getArg(i)), *call->getArg(i));
-    return true;
-  }
-  bool VisitCXXConstructExpr(clang::CXXConstructExpr* construct) {
-    const clang::CXXConstructorDecl& function = *construct->getConstructor();
-    want(function);
-    for (unsigned i = 0; i < construct->getNumArgs() && i < function.getNumParams(); ++i)
-      hand_over(function, i, from_.of_argument(*construct->getArg(i)), *construct->getArg(i));
-    return true;
-  }
-  bool VisitDeclRefExpr(clang::DeclRefExpr* name) {
-    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(name->getDecl());
-    if (function != nullptr && callees_.count(name) == 0) pointed_to_.push_back(function);
-    return true;
-  }
-  bool VisitVarDecl(clang::VarDecl* variable) {
-    const clang::Expr* init = variable->getInit();
-    if (init == nullptr || llvm::isa<clang::ParmVarDecl>(variable) || init->isTypeDependent()) return true;
-    bind(*variable, *init);
-    const unsigned space = is_shared(*variable) ? 2 : space_of(variable->getType());
-    // Nothing is made in threadgroup memory: it has no initial value.
-    if (space == 2) look_at_made(init, {.space = space}, variable->getLocation());
-    return true;
-  }
-  bool VisitCXXConstructorDecl(clang::CXXConstructorDecl* constructor) {
-    if (constructor->isDependentContext()) return true;
-    Source where = {.space = space_of_object(*constructor)};
-    if (where.space == 0) where.place = flow_.object_of(*constructor);
-    for (const clang::CXXCtorInitializer* one : constructor->inits()) {
-      if (one->getInit() == nullptr) continue;
-      if (one->isAnyMemberInitializer()) bind(*one->getAnyMember(), *one->getInit());
-      look_at_made(one->getInit(), where, one->isWritten() ? one->getSourceLocation() : constructor->getLocation());
-    }
-    return true;
-  }
-  bool VisitInitListExpr(clang::InitListExpr* list) {
-    const clang::CXXRecordDecl* type = list->getType()->getAsCXXRecordDecl();
-    if (type == nullptr || type->isUnion() || !list->isSemanticForm()) return true;
-    unsigned at = type->getNumBases();
-    for (const clang::FieldDecl* field : type->fields()) {
-      if (field->isUnnamedBitField()) continue;
-      if (at >= list->getNumInits()) break;
-      // Null where the source has an error there.
-      if (const clang::Expr* init = list->getInit(at++); init != nullptr) bind(*field, *init);
-    }
-    return true;
-  }
-  bool VisitBinaryOperator(clang::BinaryOperator* operation) {
-    if (operation->getOpcode() != clang::BO_Assign || !operation->getType()->isPointerType()) return true;
-    if (const clang::ValueDecl* to = declaration_of(*operation->getLHS()))
-      from_.enter(from_.of_pointer(*operation->getRHS()), flow_.of(*to), operation->getExprLoc());
-    return true;
-  }
-  bool VisitReturnStmt(clang::ReturnStmt* statement) {
-    const clang::Expr* value = statement->getRetValue();
-    if (value != nullptr && function_ != nullptr) from_.returns(*function_, *value);
-    return true;
-  }
+  explicit ObjectSpaces(clang::Sema& sema) : TreeWalk({.implicit = true}), sema_(sema) {}
 
   /// Functions of our headers that were made for the user's types, as far as objects reach them.
   void look_at_instantiations() {
     while (!waiting_.empty()) {
       const clang::FunctionDecl* next = waiting_.back();
       waiting_.pop_back();
-      TraverseDecl(const_cast<clang::FunctionDecl*>(next));
+      walk(const_cast<clang::FunctionDecl*>(next));
     }
   }
 
@@ -140,6 +46,102 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
  private:
   using Place = SpaceFlow::Place;
+
+  bool enter(clang::Decl* decl) override {
+    auto* function = llvm::dyn_cast<clang::FunctionDecl>(decl);
+    if (function == nullptr) return into(decl);
+    auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+    // `this` in a lambda is the method's that it stands in.
+    const bool is_lambda = method != nullptr && method->getParent()->isLambda();
+    const clang::FunctionDecl* outer = std::exchange(function_, function);
+    const clang::CXXMethodDecl* outer_method = std::exchange(from_.method, is_lambda ? from_.method : method);
+    const bool goes_on = into(decl);
+    from_.method = outer_method;
+    function_ = outer;
+    return goes_on;
+  }
+  bool enter(clang::LambdaExpr* lambda) override {
+    const clang::LambdaExpr* outer = std::exchange(from_.lambda, lambda);
+    const bool goes_on = into(lambda);
+    from_.lambda = outer;
+    return goes_on;
+  }
+
+  bool visit(clang::Decl* decl) override {
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) look_at_variable(*variable);
+    if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(decl)) look_at_constructor(*constructor);
+    return true;
+  }
+  bool visit(clang::Stmt* statement) override {
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) look_at_call(*call);
+    if (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) look_at_construct(*construct);
+    if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(statement)) look_at_name(*name);
+    if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(statement)) look_at_list(*list);
+    if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(statement)) look_at_assignment(*operation);
+    const auto* end = llvm::dyn_cast<clang::ReturnStmt>(statement);
+    if (end != nullptr && end->getRetValue() != nullptr && function_ != nullptr)
+      from_.returns(*function_, *end->getRetValue());
+    return true;
+  }
+
+  void look_at_call(const clang::CallExpr& call) {
+    const clang::FunctionDecl* function = call.getDirectCallee();
+    if (function == nullptr) {
+      note_call_by_pointer(call);
+      return;
+    }
+    callees_.insert(call.getCallee()->IgnoreParenImpCasts());
+    want(*function);
+    if (const clang::Expr* object = object_of(call))
+      look_at(*llvm::cast<clang::CXXMethodDecl>(function), *object, call.getExprLoc());
+    for (unsigned i = objects_among_arguments(call);
+         i < call.getNumArgs() && i - objects_among_arguments(call) < function->getNumParams(); ++i)
+      hand_over(*function, i - objects_among_arguments(call), from_.of_argument(*call.getArg(i)), *call.getArg(i));
+  }
+  void look_at_construct(const clang::CXXConstructExpr& construct) {
+    const clang::CXXConstructorDecl& function = *construct.getConstructor();
+    want(function);
+    for (unsigned i = 0; i < construct.getNumArgs() && i < function.getNumParams(); ++i)
+      hand_over(function, i, from_.of_argument(*construct.getArg(i)), *construct.getArg(i));
+  }
+  void look_at_name(const clang::DeclRefExpr& name) {
+    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(name.getDecl());
+    if (function != nullptr && callees_.count(&name) == 0) pointed_to_.push_back(function);
+  }
+  void look_at_variable(const clang::VarDecl& variable) {
+    const clang::Expr* init = variable.getInit();
+    if (init == nullptr || llvm::isa<clang::ParmVarDecl>(&variable) || init->isTypeDependent()) return;
+    bind(variable, *init);
+    const unsigned space = is_shared(variable) ? 2 : space_of(variable.getType());
+    // Nothing is made in threadgroup memory: it has no initial value.
+    if (space == 2) look_at_made(init, {.space = space}, variable.getLocation());
+  }
+  void look_at_constructor(const clang::CXXConstructorDecl& constructor) {
+    if (constructor.isDependentContext()) return;
+    Source where = {.space = space_of_object(constructor)};
+    if (where.space == 0) where.place = flow_.object_of(constructor);
+    for (const clang::CXXCtorInitializer* one : constructor.inits()) {
+      if (one->getInit() == nullptr) continue;
+      if (one->isAnyMemberInitializer()) bind(*one->getAnyMember(), *one->getInit());
+      look_at_made(one->getInit(), where, one->isWritten() ? one->getSourceLocation() : constructor.getLocation());
+    }
+  }
+  void look_at_list(const clang::InitListExpr& list) {
+    const clang::CXXRecordDecl* type = list.getType()->getAsCXXRecordDecl();
+    if (type == nullptr || type->isUnion() || !list.isSemanticForm()) return;
+    unsigned at = type->getNumBases();
+    for (const clang::FieldDecl* field : type->fields()) {
+      if (field->isUnnamedBitField()) continue;
+      if (at >= list.getNumInits()) break;
+      // Null where the source has an error there.
+      if (const clang::Expr* init = list.getInit(at++); init != nullptr) bind(*field, *init);
+    }
+  }
+  void look_at_assignment(const clang::BinaryOperator& operation) {
+    if (operation.getOpcode() != clang::BO_Assign || !operation.getType()->isPointerType()) return;
+    if (const clang::ValueDecl* to = declaration_of(*operation.getLHS()))
+      from_.enter(from_.of_pointer(*operation.getRHS()), flow_.of(*to), operation.getExprLoc());
+  }
 
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
@@ -366,8 +368,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
 void check_object_spaces(clang::Sema& sema) {
   ObjectSpaces checker(sema);
-  for (clang::Decl* decl : sema.getASTContext().getTranslationUnitDecl()->noload_decls())
-    if (!decl->isFromASTFile()) checker.TraverseDecl(decl);
+  checker.walk(sema.getASTContext());
   checker.look_at_instantiations();
   checker.report_by_way_of_others();
 }

@@ -11,13 +11,13 @@
 #include "msl/facts/report.hpp"
 #include "msl/facts/stage_reader.hpp"
 #include "msl/facts/struct_members.hpp"
+#include "msl/facts/tree_walk.hpp"
 #include "msl/facts/visible_reader.hpp"
 #include "msl/syntax/attributes.hpp"
 #include "ops/intrinsics.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Sema.h"
 
 #include <fmt/format.h>
@@ -36,36 +36,40 @@ std::string_view view(llvm::StringRef text) {
 
 /// Kernels and functions of other stages (definitions, no implicit instantiations), and function constants, in the
 /// order of the source.
-class Collector : public clang::RecursiveASTVisitor<Collector> {
+class Collector final : public TreeWalk {
  public:
   std::vector<const clang::FunctionDecl*> kernels;
   std::vector<const clang::VarDecl*> constants, hardware;
   std::map<std::string, const clang::VarDecl*> truths;  ///< with a value of their own
   std::vector<const clang::FunctionDecl*> labelled;     ///< with the name of an operation of AIR
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool TraverseStmt(clang::Stmt*) { return true; }
-  bool VisitFunctionDecl(clang::FunctionDecl* function) {
-    if (const auto* label = function->getAttr<clang::AsmLabelAttr>();
-        label != nullptr && label->getLabel().starts_with("air."))
-      labelled.push_back(function);
-    if (function->isDependentContext()) return true;
-    const bool is_stage = missing_stage(*function) != nullptr;
-    // Of a declaration that is broken, by a type that is missing for one, Clang reads no body.
-    if (function->isInvalidDecl() ? !is_stage : !function->isThisDeclarationADefinition()) return true;
-    if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
-    if (is_stage || stage_of(*function)) kernels.push_back(function);
+  Collector() : TreeWalk({.statements = false}) {}
+
+ private:
+  using TreeWalk::visit;
+  bool visit(clang::Decl* decl) override {
+    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(decl)) collect(*function);
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) collect(*variable);
     return true;
   }
-  bool VisitVarDecl(clang::VarDecl* variable) {
-    if (variable->isInvalidDecl() || !variable->hasGlobalStorage()) return true;
-    if (find_annotation(*variable, "function_constant") != nullptr)
-      constants.push_back(variable);
-    else if (const auto* label = variable->getAttr<clang::AsmLabelAttr>();
+  void collect(const clang::FunctionDecl& function) {
+    if (const auto* label = function.getAttr<clang::AsmLabelAttr>();
+        label != nullptr && label->getLabel().starts_with("air."))
+      labelled.push_back(&function);
+    if (function.isDependentContext()) return;
+    // Of a declaration that is broken, by a type that is missing for one, Clang reads no body.
+    if (function.isInvalidDecl() || !function.isThisDeclarationADefinition()) return;
+    if (function.getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return;
+    if (stage_of(function)) kernels.push_back(&function);
+  }
+  void collect(const clang::VarDecl& variable) {
+    if (variable.isInvalidDecl() || !variable.hasGlobalStorage()) return;
+    if (find_annotation(variable, "function_constant") != nullptr)
+      constants.push_back(&variable);
+    else if (const auto* label = variable.getAttr<clang::AsmLabelAttr>();
              label != nullptr && label->getLabel().starts_with(kernel_ir::kHardwareVariable))
-      hardware.push_back(variable);
-    else if (variable->getType()->isBooleanType() && variable->hasInit() && variable->isFileVarDecl())
-      truths.emplace(variable->getNameAsString(), variable);
-    return true;
+      hardware.push_back(&variable);
+    else if (variable.getType()->isBooleanType() && variable.hasInit() && variable.isFileVarDecl())
+      truths.emplace(variable.getNameAsString(), &variable);
   }
 };
 
@@ -81,14 +85,17 @@ std::string stage_function(Stage stage) {
   return fmt::format("{} function", stage_word(stage));
 }
 
+std::string a_stage_function(Stage stage) {
+  return (stage == Stage::intersection || stage == Stage::object ? "an " : "a ") + stage_function(stage);
+}
+
 class Reader {
  public:
   explicit Reader(clang::Sema& sema) : sema_(sema), context_(sema.getASTContext()) {}
 
   Facts read() {
     Collector collector;
-    for (clang::Decl* decl : context_.getTranslationUnitDecl()->noload_decls())
-      if (!decl->isFromASTFile()) collector.TraverseDecl(decl);
+    collector.walk(context_);
     Facts facts;
     for (const clang::VarDecl* variable : collector.constants) read_constant(*variable, facts);
     for (const clang::VarDecl* variable : collector.hardware)
@@ -153,13 +160,6 @@ class Reader {
 
   void read_kernel(const clang::FunctionDecl& function, Facts& facts) {
     const clang::SourceLocation at = function.getLocation();
-    // A library without it would be another one than the source asks for.
-    if (const StageRow* stage = missing_stage(function)) {
-      clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-      engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, kStageMessage))
-          << &function << stage->function << stage->feature;
-      return;
-    }
     KernelSource source{&function, {}};
     source.fact.name = function.getQualifiedNameAsString();
     const AnnotateAttr* host_name = find_annotation(function, "host_name");
@@ -205,6 +205,7 @@ class Reader {
     }
     StageReader stages(sema_, source.fact);
     stages.read_patch(function);
+    stages.read_intersection(function);
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
       if (MeshReader(sema_, source.fact).read(parameter, i)) continue;
@@ -252,10 +253,10 @@ class Reader {
             break;
           }
           if (name == "stage_in")  // Metal has it
-            return error(attribute->getLocation(), "'stage_in' attribute in a {} is not supported",
-                         stage_function(kernel.stage));
-          return error(attribute->getLocation(), "'{}' attribute does not go on a parameter of a {}", view(name),
-                       stage_function(kernel.stage));
+            return error(attribute->getLocation(), "'stage_in' attribute in {} is not supported",
+                         a_stage_function(kernel.stage));
+          return error(attribute->getLocation(), "'{}' attribute does not go on a parameter of {}", view(name),
+                       a_stage_function(kernel.stage));
         default:
           break;
       }
@@ -282,8 +283,8 @@ class Reader {
         (kernel.stage == Stage::fragment && (name == "thread_index_in_simdgroup" || name == "threads_per_simdgroup" ||
                                              name == "thread_index_in_quadgroup" || name == "thread_execution_width"));
     if (!is_of_stage)
-      return error(attribute.getLocation(), "'{}' attribute does not go on a parameter of a {}", name,
-                   stage_function(kernel.stage));
+      return error(attribute.getLocation(), "'{}' attribute does not go on a parameter of {}", name,
+                   a_stage_function(kernel.stage));
     const std::optional<ValueShape> value = builtin_value(parameter, name);
     if (!value) return;
     fact.binding = std::nullopt;
@@ -365,8 +366,8 @@ class Reader {
                    feature.empty() ? kind + "s" : "'" + feature + "' objects");
     if (!is_indirect) {
       if (resource == nullptr)
-        return error(at, "invalid type '{}' for input declaration in a {}", metal_name(type, context_),
-                     stage_function(kernel.stage));
+        return error(at, "invalid type '{}' for input declaration in {}", metal_name(type, context_),
+                     a_stage_function(kernel.stage));
       return error(at, "'{}' attribute only applies to pointers and references, not to a value of type '{}'", kind,
                    metal_name(type, context_));
     }
@@ -378,14 +379,14 @@ class Reader {
       return error(at, "{} type must have explicit address space qualifier",
                    fact.is_reference ? "reference" : "pointer");
     if (fact.space > 3)
-      return error(at, "parameter '{}': a {} is given no {} to address space '{}'", fact.name,
-                   stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer", space_word(fact.space));
+      return error(at, "parameter '{}': {} is given no {} to address space '{}'", fact.name,
+                   a_stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer", space_word(fact.space));
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
     if (fact.space == 3 && kernel.stage != Stage::fragment && !has_threadgroups(kernel.stage))
-      return error(at, "parameter '{}': a {} takes no threadgroup memory", fact.name, stage_function(kernel.stage));
+      return error(at, "parameter '{}': {} takes no threadgroup memory", fact.name, a_stage_function(kernel.stage));
     if (kind == "texture" || kind == "sampler")
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,
                    metal_name(type, context_));
@@ -460,8 +461,14 @@ class Reader {
     std::map<std::string, const ParameterFact*> seen;
     for (const ParameterFact& parameter : kernel.parameters) {
       if (parameter.binding || !parameter.words.empty()) continue;
-      if (!seen.emplace(parameter.builtin, &parameter).second)
+      // The older name of the same value.
+      const bool is_width = parameter.builtin == "thread_execution_width";
+      const auto [other, is_new] = seen.emplace(is_width ? "threads_per_simdgroup" : parameter.builtin, &parameter);
+      if (!is_new && other->second->builtin == parameter.builtin)
         error(place_of(function, parameter.name), "attribute '{}' is on two parameters", parameter.builtin);
+      else if (!is_new)
+        error(place_of(function, parameter.name), "attributes '{}' and '{}' name one value, and are on two parameters",
+              other->second->builtin, parameter.builtin);
       if (find_attribute(parameter.builtin)->kind != AttributeKind::position) continue;
       if (first == nullptr) first = &parameter;
       if (first->value.lanes != parameter.value.lanes)
@@ -516,15 +523,14 @@ class Reader {
   clang::ASTContext& context_;
 };
 
-struct Dropper : clang::RecursiveASTVisitor<Dropper> {
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool VisitVarDecl(clang::VarDecl* variable) {
-    // Metal leaves threadgroup memory uninitialised; Clang would run constructors.
-    if (variable->isStaticLocal() && space_of(variable->getType()) == 3) variable->setInit(nullptr);
-    return true;
-  }
-  bool VisitDecl(clang::Decl* decl) {
+class Dropper final : public TreeWalk {
+  using TreeWalk::visit;
+  bool visit(clang::Decl* decl) override {
     if (decl->hasAttr<AnnotateAttr>()) decl->dropAttr<AnnotateAttr>();
+    // Metal leaves threadgroup memory uninitialised; Clang would run constructors.
+    auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
+    if (variable != nullptr && variable->isStaticLocal() && space_of(variable->getType()) == 3)
+      variable->setInit(nullptr);
     return true;
   }
 };
@@ -536,8 +542,7 @@ Facts read_facts(clang::Sema& sema) {
 }
 
 void drop_annotations(clang::ASTContext& context) {
-  for (clang::Decl* decl : context.getTranslationUnitDecl()->noload_decls())
-    if (!decl->isFromASTFile()) Dropper().TraverseDecl(decl);
+  Dropper().walk(context);
 }
 
 }  // namespace smelt::aot::msl

@@ -5,6 +5,7 @@
 #include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/imageblock_reader.hpp"
+#include "msl/facts/intersection_tags.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
 
@@ -24,7 +25,18 @@ namespace smelt::aot::msl {
 namespace {
 
 /// What a value with an attribute may be.
-enum class Types : uint8_t { whole, truth, one_float, two_floats, three_floats, four_floats, floats, place, any };
+enum class Types : uint8_t {
+  whole,
+  truth,
+  one_float,
+  two_floats,
+  three_floats,
+  vector,
+  four_floats,
+  floats,
+  place,
+  any
+};
 
 std::string_view words_for(Types types) {
   switch (types) {
@@ -38,6 +50,8 @@ std::string_view words_for(Types types) {
       return "float2";
     case Types::three_floats:
       return "float, float2 or float3";
+    case Types::vector:
+      return "float3";
     case Types::four_floats:
       return "float4";
     case Types::floats:
@@ -93,6 +107,27 @@ constexpr AttributeUse kUses[] = {
     {"depth", Stage::fragment, true, Types::one_float, "air.depth"},
     {"stencil", Stage::fragment, true, Types::whole, "air.stencil"},
     {"sample_mask", Stage::fragment, true, Types::whole, "air.sample_mask"},
+    {"origin", Stage::intersection, false, Types::vector, "air.origin"},
+    {"direction", Stage::intersection, false, Types::vector, "air.direction"},
+    {"world_space_origin", Stage::intersection, false, Types::vector, "air.world_space_origin"},
+    {"world_space_direction", Stage::intersection, false, Types::vector, "air.world_space_direction"},
+    {"min_distance", Stage::intersection, false, Types::one_float, "air.min_distance"},
+    {"max_distance", Stage::intersection, false, Types::one_float, "air.max_distance"},
+    {"distance", Stage::intersection, false, Types::one_float, "air.distance"},
+    {"primitive_id", Stage::intersection, false, Types::whole, "air.primitive_id"},
+    {"geometry_id", Stage::intersection, false, Types::whole, "air.geometry_id"},
+    {"instance_id", Stage::intersection, false, Types::whole, "air.instance_id"},
+    {"user_instance_id", Stage::intersection, false, Types::whole, "air.user_instance_id"},
+    {"barycentric_coord", Stage::intersection, false, Types::two_floats, "air.barycentric_coord"},
+    {"front_facing", Stage::intersection, false, Types::truth, "air.front_facing"},
+    {"opaque_primitive", Stage::intersection, false, Types::truth, "air.opaque_primitive"},
+    {"geometry_intersection_function_table_offset", Stage::intersection, false, Types::whole,
+     "air.geometry_intersection_function_table_offset"},
+    {"instance_intersection_function_table_offset", Stage::intersection, false, Types::whole,
+     "air.instance_intersection_function_table_offset"},
+    {"accept_intersection", Stage::intersection, true, Types::truth, "air.accept_intersection"},
+    {"continue_search", Stage::intersection, true, Types::truth, "air.continue_search"},
+    {"distance", Stage::intersection, true, Types::one_float, "air.distance"},
 };
 
 struct Interpolation {
@@ -130,6 +165,8 @@ bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
       return is_float && shape.lanes == 2;
     case Types::three_floats:
       return is_float && shape.lanes <= 3;
+    case Types::vector:
+      return is_float && shape.lanes == 3;
     case Types::four_floats:
       return is_float && shape.lanes == 4;
     case Types::floats:
@@ -229,8 +266,8 @@ Interpolant interpolant_of(clang::QualType type) {
 }
 
 std::optional<Stage> stage_of(const clang::FunctionDecl& function) {
-  for (const Stage stage :
-       {Stage::vertex, Stage::fragment, Stage::kernel, Stage::mesh, Stage::object, Stage::visible}) {
+  for (const Stage stage : {Stage::vertex, Stage::fragment, Stage::kernel, Stage::mesh, Stage::object, Stage::visible,
+                            Stage::intersection}) {
     const std::string_view word = stage_word(stage);
     if (find_annotation(function, {word.data(), word.size()}) != nullptr) return stage;
   }
@@ -250,13 +287,19 @@ bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned sourc
       refuse(parameter.getLocation(), "'{}' attribute is of vertex functions with [[patch(...)]]", word.str());
       return true;
     }
-  const bool is_stage_in = find_annotation(parameter, "stage_in") != nullptr;
+  if (refuse_imageblock_data(parameter)) return true;
+  // What a fragment function reads of its render targets needs no attribute of its own.
+  const clang::CXXRecordDecl* const record = structure_of(parameter.getType());
+  const bool has_colours = fact_.stage == Stage::fragment && record != nullptr &&
+                           llvm::any_of(record->fields(), [](const clang::FieldDecl* one) {
+                             return find_annotation(*one, "color") != nullptr;
+                           });
+  const bool is_stage_in = has_colours || find_annotation(parameter, "stage_in") != nullptr;
   if (!is_stage_in && std::none_of(std::begin(kUses), std::end(kUses), [&](const AttributeUse& use) {
         return find_annotation(parameter, use.attribute) != nullptr && find_annotation(parameter, "id") == nullptr;
       }))
     return false;
   const clang::QualType type = parameter.getType();
-  const clang::CXXRecordDecl* const record = structure_of(type);
   if (const auto point = control_point(type)) {
     read_control_points(*point, {&parameter, type, parameter.getNameAsString(), std::nullopt, source, false});
     return true;
@@ -267,6 +310,32 @@ bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned sourc
   }
   if (sema_.isCompleteType(parameter.getLocation(), type)) read_members(*record, 0, Direction::input, source);
   return true;
+}
+
+/// [[intersection(bounding_box, triangle_data, instancing)]]: a kind of primitive, and tags in AIR's order.
+void StageReader::read_intersection(const clang::FunctionDecl& function) {
+  const clang::AnnotateAttr* of = find_annotation(function, "intersection");
+  if (of == nullptr || fact_.stage != Stage::intersection) return;
+  constexpr llvm::StringLiteral kKinds[] = {"bounding_box", "triangle", "curve"};
+  const std::string words = text_of(*of);
+  llvm::SmallVector<llvm::StringRef, 8> given;
+  llvm::StringRef(words).split(given, ',');
+  for (llvm::StringRef& word : given) {
+    word.consume_front("metal::");
+    word.consume_front("raytracing::");
+  }
+  if (given.empty() || !llvm::is_contained(kKinds, given[0])) {
+    refuse(of->getLocation(), "'intersection' attribute requires bounding_box, triangle or curve, and tags");
+    return;
+  }
+  fact_.extra = {"air." + given[0].str()};
+  for (const llvm::StringRef tag : llvm::ArrayRef(given).drop_front())
+    if (!llvm::is_contained(kIntersectionTags, tag)) {
+      refuse(of->getLocation(), "'{}': this tag of an intersection function is not supported", tag.str());
+      return;
+    }
+  for (const llvm::StringRef tag : kIntersectionTags)
+    if (llvm::is_contained(llvm::ArrayRef(given).drop_front(), tag)) fact_.extra.push_back("air." + tag.str());
 }
 
 /// [[patch(quad, 16)]]: what SPIRV-Cross writes when it does not know how many there are is 0.
@@ -346,6 +415,14 @@ void StageReader::read_control_points(clang::QualType point, const Place& place)
   fact_.parameters.push_back(std::move(fact));
 }
 
+bool StageReader::refuse_imageblock_data(const clang::Decl& decl) {
+  const clang::AnnotateAttr* const data = find_annotation(decl, "imageblock_data");
+  if (data == nullptr) return false;
+  refuse(data->getLocation(), "'imageblock_data': imageblocks of {} functions are not supported",
+         stage_word(fact_.stage));
+  return true;
+}
+
 void StageReader::read_results(const clang::FunctionDecl& function) {
   read_given(function.getReturnType(), function);
   check_twice(function);
@@ -368,6 +445,7 @@ void StageReader::read_members(const clang::CXXRecordDecl& record, uint64_t offs
       read_members(*inner, offset + static_cast<uint64_t>(layout.getBaseClassOffset(inner).getQuantity()), direction,
                    source);
   for (const clang::FieldDecl* field : record.fields()) {
+    if (refuse_imageblock_data(*field)) return;
     const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
     if (const clang::CXXRecordDecl* const inner = structure_of(field->getType()))
       read_members(*inner, at, direction, source);
@@ -491,7 +569,7 @@ bool StageReader::read_words(const Place& place, Direction direction, const Valu
     if (find_annotation(decl, "invariant") != nullptr) words.emplace_back("air.invariant");
   } else if (name == "position") {
     return add_interpolation(place, false, "center_no_perspective", words);
-  } else if (name == "barycentric_coord") {
+  } else if (name == "barycentric_coord" && fact_.stage == Stage::fragment) {
     return add_interpolation(place, false, "center_perspective", words);
   } else if (name == "clip_distance") {
     if (shape.count > kMostClipDistances)
@@ -511,6 +589,14 @@ bool StageReader::user_words(const Place& place, Direction direction, const Valu
   const clang::ASTContext& context = sema_.getASTContext();
   const std::string type_name = metal_name(place.type, context);
   const bool is_result = direction == Direction::result;
+  if (fact_.stage == Stage::intersection) {
+    // A result that is not a structure says whether the intersection counts.
+    words = {"air.accept_intersection"};
+    if (is_result && !place.is_member && fits(Types::truth, shape, type_name)) return true;
+    return refuse(at, "{} of an intersection function '{}' needs an attribute: {}",
+                  is_result ? "the result" : "the value", is_result && !place.is_member ? type_name : place.name,
+                  is_result ? "accept_intersection, continue_search or distance" : "origin, direction or another");
+  }
   if (is_result && !place.is_member) {
     const bool is_vertex = fact_.stage == Stage::vertex;
     if (!fits(is_vertex ? Types::four_floats : Types::any, shape, type_name))

@@ -35,6 +35,8 @@ class StageReader {
 
   /// Before the parameters: what they may be depends on it.
   void read_patch(const clang::FunctionDecl& function);
+  /// Likewise: the kind of primitive that an intersection function is for, and its tags.
+  void read_intersection(const clang::FunctionDecl& function);
   /// Whether the parameter is [[stage_in]] or has an attribute of stages; then it is read. `source` is its number.
   bool read_input(const clang::ParmVarDecl& parameter, unsigned source);
   void read_results(const clang::FunctionDecl& function);
@@ -58,6 +60,8 @@ class StageReader {
   std::optional<clang::QualType> control_point(clang::QualType type) const;
   void read_control_points(clang::QualType point, const Place& place);
   void read_members(const clang::CXXRecordDecl& record, uint64_t offset, Direction direction, unsigned source);
+  /// Reports [[imageblock_data]] as not supported. False: the declaration does not have it.
+  bool refuse_imageblock_data(const clang::Decl& decl);
   void read_value(const Place& place, Direction direction);
   bool read_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);
   bool user_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);

@@ -13,14 +13,15 @@ constexpr bool has_threadgroups(Stage stage) {
   return stage == Stage::kernel || stage == Stage::mesh || stage == Stage::object;
 }
 
-/// "kernel", "vertex", "fragment", "mesh", "object", "visible"; no other stage comes this far.
+/// "kernel", "vertex", "fragment", "mesh", "object", "visible", "intersection"; no other stage comes this far.
 constexpr std::string_view stage_word(Stage stage) {
-  return stage == Stage::vertex     ? "vertex"
-         : stage == Stage::fragment ? "fragment"
-         : stage == Stage::mesh     ? "mesh"
-         : stage == Stage::object   ? "object"
-         : stage == Stage::visible  ? "visible"
-                                    : "kernel";
+  return stage == Stage::vertex         ? "vertex"
+         : stage == Stage::fragment     ? "fragment"
+         : stage == Stage::mesh         ? "mesh"
+         : stage == Stage::object       ? "object"
+         : stage == Stage::visible      ? "visible"
+         : stage == Stage::intersection ? "intersection"
+                                        : "kernel";
 }
 
 }  // namespace smelt::aot::msl

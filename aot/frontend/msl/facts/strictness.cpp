@@ -9,10 +9,10 @@
 
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
+#include "msl/facts/tree_walk.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/TypeLoc.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Sema/Sema.h"
@@ -24,62 +24,67 @@
 namespace smelt::aot::msl {
 namespace {
 
-class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
+class StrictnessVisitor final : public TreeWalk {
  public:
   StrictnessVisitor(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words)
       : sema_(sema), context_(sema.getASTContext()), sources_(sema.getSourceManager()), thread_words_(thread_words) {}
 
   std::set<clang::SourceLocation::UIntTy> mixed_choices;
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-
-  bool VisitVarDecl(clang::VarDecl* variable) {
-    if (variable->isImplicit() || variable->isInvalidDecl()) return true;
-    check_storage(*variable);
-    check_space(*variable, variable->getTypeSourceInfo());
-    if (!llvm::isa<clang::ParmVarDecl>(variable) && variable->hasInit() && !variable->getInit()->isValueDependent())
-      check_conversion(variable->getInit(), Form::variable);
-    return true;
-  }
-  bool VisitFieldDecl(clang::FieldDecl* field) {
-    if (!field->isInvalidDecl() && !field->getParent()->isLambda()) check_space(*field, field->getTypeSourceInfo());
-    return true;
-  }
-  bool VisitReturnStmt(clang::ReturnStmt* statement) {
-    if (statement->getRetValue() != nullptr) check_conversion(statement->getRetValue(), Form::result);
-    return true;
-  }
-  bool VisitBinaryOperator(clang::BinaryOperator* operation) {
-    if (operation->getOpcode() == clang::BO_Assign)
-      check_conversion(operation->getRHS(), Form::assignment);
-    else
-      check_operands(operation->getOperatorLoc(), operation->getLHS(), operation->getRHS());
-    return true;
-  }
-  bool VisitConditionalOperator(clang::ConditionalOperator* choice) {
-    check_operands(choice->getQuestionLoc(), choice->getTrueExpr(), choice->getFalseExpr());
-    if (joins_spaces(*choice)) mixed_choices.insert(choice->getQuestionLoc().getRawEncoding());
-    return true;
-  }
-  bool VisitCallExpr(clang::CallExpr* call) {
-    for (clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
-    return true;
-  }
-  bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
-    if (call->getOperator() != clang::OO_Equal || call->getNumArgs() != 2) return true;
-    const clang::QualType type = call->getArg(0)->IgnoreParenImpCasts()->getType();
-    if (space_of(type) == 1 && !type->isDependentType() && holds_sampler(type, 0))
-      error(call->getOperatorLoc(), "a sampler cannot be written to device memory");
-    return true;
-  }
-  bool VisitInitListExpr(clang::InitListExpr* list) {
-    for (clang::Expr* element : list->inits())
-      if (element != nullptr) check_conversion(element, Form::variable);
-    return true;
-  }
-
  private:
   enum class Form { variable, assignment, result, parameter };
+
+  bool visit(clang::Decl* decl) override {
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) check(*variable);
+    if (const auto* field = llvm::dyn_cast<clang::FieldDecl>(decl)) check(*field);
+    return true;
+  }
+  bool visit(clang::Stmt* statement) override {
+    if (const auto* end = llvm::dyn_cast<clang::ReturnStmt>(statement); end != nullptr && end->getRetValue() != nullptr)
+      check_conversion(end->getRetValue(), Form::result);
+    if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(statement)) check(*operation);
+    if (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(statement);
+        cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue)
+      read_.insert(cast->getSubExpr()->IgnoreParens());
+    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(statement)) check(*choice);
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement))
+      for (const clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
+    if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement)) check(*call);
+    if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(statement))
+      for (const clang::Expr* element : list->inits())
+        if (element != nullptr) check_conversion(element, Form::variable);
+    return true;
+  }
+
+  void check(const clang::VarDecl& variable) {
+    if (variable.isImplicit() || variable.isInvalidDecl()) return;
+    check_storage(variable);
+    check_space(variable, variable.getTypeSourceInfo());
+    if (!llvm::isa<clang::ParmVarDecl>(&variable) && variable.hasInit() && !variable.getInit()->isValueDependent())
+      check_conversion(variable.getInit(), Form::variable);
+  }
+  void check(const clang::FieldDecl& field) {
+    if (!field.isInvalidDecl() && !field.getParent()->isLambda()) check_space(field, field.getTypeSourceInfo());
+  }
+  void check(const clang::BinaryOperator& operation) {
+    if (operation.getOpcode() == clang::BO_Assign)
+      check_conversion(operation.getRHS(), Form::assignment);
+    else
+      check_operands(operation.getOperatorLoc(), operation.getLHS(), operation.getRHS());
+  }
+  void check(const clang::ConditionalOperator& choice) {
+    check_operands(choice.getQuestionLoc(), choice.getTrueExpr(), choice.getFalseExpr());
+    const bool is_read = read_.contains(&choice);
+    for (const clang::Expr* arm : {choice.getTrueExpr(), choice.getFalseExpr()})
+      if (is_read) read_.insert(arm->IgnoreParens());
+    if (joins_spaces(choice, is_read)) mixed_choices.insert(choice.getQuestionLoc().getRawEncoding());
+  }
+  void check(const clang::CXXOperatorCallExpr& call) {
+    if (call.getOperator() != clang::OO_Equal || call.getNumArgs() != 2) return;
+    const clang::QualType type = call.getArg(0)->IgnoreParenImpCasts()->getType();
+    if (space_of(type) == 1 && !type->isDependentType() && holds_sampler(type, 0))
+      error(call.getOperatorLoc(), "a sampler cannot be written to device memory");
+  }
 
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
@@ -108,8 +113,12 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
           metal_name(types[0], context_), metal_name(types[1], context_));
   }
 
-  static bool joins_spaces(const clang::ConditionalOperator& choice) {
-    if (!choice.isGLValue() || !choice.getType()->isRecordType()) return false;
+  /// Clang reads a number from the arm that is chosen: only where nothing reads it is there an object of no space.
+  static bool joins_spaces(const clang::ConditionalOperator& choice, bool is_read) {
+    if (!choice.isGLValue()) return false;
+    const clang::QualType type = choice.getType();
+    if (!type->isRecordType() && (is_read || !(type->isIntegralOrEnumerationType() || type->isRealFloatingType())))
+      return false;
     const clang::LangAS space = choice.getType().getAddressSpace();
     for (const clang::Expr* arm : {choice.getTrueExpr(), choice.getFalseExpr()})
       if (arm->IgnoreParenImpCasts()->getType().getAddressSpace() != space) return true;
@@ -205,6 +214,7 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
   clang::ASTContext& context_;
   const clang::SourceManager& sources_;
   const std::vector<clang::SourceLocation::UIntTy>& thread_words_;
+  std::set<const clang::Expr*> read_;  // those that are objects only until a value is read from them
 };
 
 }  // namespace
@@ -212,8 +222,7 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
 std::set<clang::SourceLocation::UIntTy> check_strictness(
     clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words) {
   StrictnessVisitor checker(sema, thread_words);
-  for (clang::Decl* decl : sema.getASTContext().getTranslationUnitDecl()->noload_decls())
-    if (!decl->isFromASTFile()) checker.TraverseDecl(decl);
+  checker.walk(sema.getASTContext());
   return std::move(checker.mixed_choices);
 }
 

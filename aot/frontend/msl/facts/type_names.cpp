@@ -99,6 +99,8 @@ std::string metal_name(clang::QualType type, const clang::ASTContext& context) {
       const std::string element = metal_name(arguments[0].getAsType(), context);
       if (name == "matrix" && numbers.size() == 2) return fmt::format("{}{}x{}", element, numbers[0], numbers[1]);
       if (name == "atomic" || name == "_atomic") return fmt::format("atomic_{}", element);
+      if (name.ends_with("norm") || name == "rgb10a2" || name == "rg11b10f" || name == "rgb9e5")  // a pixel data type
+        return fmt::format("{}<{}>", name.str(), element);
       if (name == "simdgroup_matrix" && numbers.size() == 2)
         return fmt::format("simdgroup_{}{}x{}", element, numbers[0], numbers[1]);
     }

@@ -125,9 +125,9 @@ bool VisibleReader::read_passed(const Passed& passed) {
 bool VisibleReader::read_pointer(const Passed& passed, ParameterFact& fact) {
   const clang::QualType pointee = passed.type->getPointeeType();
   const clang::SourceLocation at = passed.decl->getLocation();
-  if (passed.offset || is_stitchable_)
-    return refuse(at, "'{}': a pointer in {} is not supported", fact.name,
-                  passed.offset ? "a structure by value" : "a stitchable function");
+  if (passed.offset) return refuse(at, "'{}': a pointer in a structure by value is not supported", fact.name);
+  if (const unsigned space = space_of(pointee); is_stitchable_ && space != 1 && space != 2)
+    return refuse(at, "'{}': a pointer to neither device nor constant memory in a stitchable function", fact.name);
   if (pointee->isPointerType() || pointee->isFunctionType())
     return refuse(at, "'{}': a visible function that is given a '{}' is not supported", fact.name,
                   metal_name(passed.type, sema_.getASTContext()));
@@ -141,6 +141,10 @@ bool VisibleReader::read_pointer(const Passed& passed, ParameterFact& fact) {
 std::optional<kernel_ir::StitchType> VisibleReader::stitch_type(clang::QualType type, clang::SourceLocation at) {
   const clang::ASTContext& context = sema_.getASTContext();
   kernel_ir::StitchType made;
+  if (!type->isVoidType() && !sema_.isCompleteType(at, type)) {
+    refuse(at, "a stitchable function with a '{}', which is not defined", metal_name(type, context));
+    return std::nullopt;
+  }
   made.size = static_cast<uint64_t>(context.getTypeSizeInChars(type).getQuantity());
   made.align = static_cast<uint64_t>(context.getTypeAlignInChars(type).getQuantity());
   const std::string name = metal_name(type, context);
@@ -150,6 +154,11 @@ std::optional<kernel_ir::StitchType> VisibleReader::stitch_type(clang::QualType 
     made.inside.push_back(std::move(*one));
     return made;
   };
+  if (type->isPointerType() || type->isReferenceType()) {
+    made.kind = type->isPointerType() ? "pointer" : "lvalue_reference";
+    made.size = made.align = 8;
+    return with_inside(type->getPointeeType().getUnqualifiedType());
+  }
   if (const auto handle = handle_type(type, context); handle && handle->kind == BindingClass::texture) {
     made.kind = texture_word(handle->name);
     made.name = to_string(handle->access);
@@ -179,6 +188,10 @@ std::optional<kernel_ir::StitchType> VisibleReader::stitch_type(clang::QualType 
     }
     return made;
   }
+  if (type->isVoidType()) {
+    made.kind = "void";
+    return made;
+  }
   const auto shape = shape_of(type);
   if (!shape || shape->bits == 1) {
     refuse(at, "a stitchable function with a '{}' is not supported", name);
@@ -193,16 +206,27 @@ bool VisibleReader::add_stitching(clang::QualType type, std::string name, unsign
   if (!made) return false;
   kernel_ir::StitchValue value{std::move(name), "", first, static_cast<unsigned>(fact_.parameters.size()) - first,
                                std::move(*made)};
-  if (const auto shape = shape_of(type)) {
-    value.mangled = mangled(metal_name(type, sema_.getASTContext()), *shape);
-  } else {
-    llvm::SmallVector<llvm::StringRef, 4> parts;
-    llvm::StringRef(value.type.kind == "struct" ? value.type.name : value.type.kind).split(parts, "::");
-    for (const llvm::StringRef part : parts) value.mangled += fmt::format("{}{}", part.size(), part.str());
-    if (parts.size() > 1) value.mangled = fmt::format("N{}E", value.mangled);
-  }
+  value.mangled = mangled_name(type, value.type);
   fact_.stitching.push_back(std::move(value));
   return true;
+}
+
+/// As C++ mangles the type, and Metal the spaces (docs/formats/air.md 1.12).
+std::string VisibleReader::mangled_name(clang::QualType type, const kernel_ir::StitchType& made) const {
+  if (type->isPointerType() || type->isReferenceType()) {
+    const clang::QualType pointee = type->getPointeeType();
+    return fmt::format("{}{}{}{}", type->isPointerType() ? "P" : "R",
+                       space_of(pointee) == 2 ? "U11MTLconstant" : "U9MTLdevice",
+                       space_of(pointee) == 2 || pointee.isConstQualified() ? "K" : "",
+                       mangled_name(pointee.getUnqualifiedType(), made.inside.front()));
+  }
+  if (type->isVoidType()) return "v";
+  if (const auto shape = shape_of(type)) return mangled(metal_name(type, sema_.getASTContext()), *shape);
+  std::string name;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  llvm::StringRef(made.kind == "struct" ? made.name : made.kind).split(parts, "::");
+  for (const llvm::StringRef part : parts) name += fmt::format("{}{}", part.size(), part.str());
+  return parts.size() > 1 ? fmt::format("N{}E", name) : name;
 }
 
 }  // namespace smelt::aot::msl

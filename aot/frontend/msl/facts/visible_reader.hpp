@@ -39,6 +39,7 @@ class VisibleReader {
   bool read_result(const clang::FunctionDecl& function);
   std::optional<kernel_ir::StitchType> stitch_type(clang::QualType type, clang::SourceLocation at);
   bool add_stitching(clang::QualType type, std::string name, unsigned first, clang::SourceLocation at);
+  std::string mangled_name(clang::QualType type, const kernel_ir::StitchType& made) const;
   template <class... Args>
   bool refuse(clang::SourceLocation at, std::string_view format, const Args&... args);
 

@@ -90,10 +90,12 @@ __SMELT_PLAIN(opencl_local)
 template <class T>
 using __smelt_plain_t = typename __smelt_plain<__remove_reference_t(T)>::type;
 
-// A class value in memory of a space, or const: by value and plain. Anything else: itself.
+// A class value in memory of a space, or const, and a number in a space: by value and plain. Anything else: itself.
 template <class T>
-constexpr bool __smelt_by_value = (__is_class(__remove_reference_t(T)) || __is_union(__remove_reference_t(T))) &&
-                                  !__is_same(__smelt_plain_t<T>, __remove_reference_t(T));
+constexpr bool __smelt_by_value = ((__is_class(__remove_reference_t(T)) || __is_union(__remove_reference_t(T))) &&
+                                   !__is_same(__smelt_plain_t<T>, __remove_reference_t(T))) ||
+                                  ((__is_arithmetic(__remove_reference_t(T)) || __is_enum(__remove_reference_t(T))) &&
+                                   !__is_same(__smelt_plain_t<T>, __remove_cv(__remove_reference_t(T))));
 
 template <class T>
   requires(__smelt_by_value<T>)
@@ -143,7 +145,7 @@ inline __attribute__((always_inline)) constexpr auto& operator""__msl() {
   return __msl_literal<C, Text...>;
 }
 
-// ---- __func__ becomes (*(__msl_characters<sizeof(__func__)>*)&__func__) ----
+// ---- __func__ becomes (*(__msl_characters<sizeof(__func__)>*)(size_t)&__func__) ----
 
 template <size_t N>
 using __msl_characters = SMELT_CONSTANT char[N];

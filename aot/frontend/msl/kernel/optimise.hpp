@@ -21,8 +21,8 @@ namespace smelt::aot::msl {
 /// No C library: a loop that copies stays a loop, and does not become memmove.
 llvm::TargetLibraryInfoImpl no_library();
 
-/// Metal's operators where C++ leaves the result open: shift amounts count modulo the width
-/// (docs/formats/metal-language.md 2.6).
+/// Metal's operators where C++ leaves the result open: shift amounts count modulo the width, and a float that an
+/// integer cannot hold becomes the nearest that it can (docs/formats/metal-language.md 1.4, 2.6).
 void prepare_operations(llvm::Function& function);
 
 /// Everything but the entry becomes internal, and is to be inlined.

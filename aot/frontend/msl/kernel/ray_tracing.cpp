@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/ray_tracing.hpp"
 
+#include "msl/facts/intersection_tags.hpp"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -16,14 +18,12 @@ using llvm::Attribute;
 constexpr llvm::StringLiteral kNeutral = "smelt.air.", kIntersect = "smelt.air.intersect",
                               kOfQuery = "_intersection_query", kReset = "smelt.air.reset_intersection_query";
 
-/// metal::__air::__tag, and AIR's words in its order.
+/// metal::__air::__tag: a bit for each of kIntersectionTags.
 enum Tag : uint64_t { kInstancing = 1, kTriangleData = 2, kCurveData = 8, kPrimitiveMotion = 16, kInstanceMotion = 32 };
-constexpr llvm::StringLiteral kWords[] = {"instancing",       "triangle_data",   "world_space_data", "curve_data",
-                                          "primitive_motion", "instance_motion", "extended_limits"};
 
 std::string suffix_of(uint64_t tags) {
   std::string suffix;
-  for (const auto& [bit, word] : llvm::enumerate(kWords))
+  for (const auto& [bit, word] : llvm::enumerate(kIntersectionTags))
     if ((tags >> bit & 1) != 0) suffix += "." + word.str();
   return suffix;
 }
@@ -74,19 +74,19 @@ class Rewriter {
     return operands;
   }
 
-  // to, origin, direction, nearest, farthest, structure, mask, time, nine numbers, identity, any
+  // to, origin, direction, nearest, farthest, structure, mask, time, table, payload, its size, nine numbers, identity,
+  // any
   void rewrite_intersect(std::vector<llvm::Value*> operands) {
     llvm::Value* const to = operands.front();
     llvm::Value* const time = operands[7];
-    operands.erase(operands.begin() + 7);
+    std::vector<llvm::Value*> functions(operands.begin() + 8, operands.begin() + 11);
+    if (llvm::isa<llvm::ConstantPointerNull>(functions[0])) functions[0] = no_table();
+    operands.erase(operands.begin() + 7, operands.begin() + 11);
     operands.erase(operands.begin());
     operands = without_instances(std::move(operands), 5, 15);
     auto at = operands.begin() + ((tags_ & kInstancing) != 0 ? 6 : 5);
     if ((tags_ & (kPrimitiveMotion | kInstanceMotion)) != 0) at = std::next(operands.insert(at, time));
-    llvm::LLVMContext& context = module_.getContext();
-    const std::vector<llvm::Value*> no_function = {
-        no_table(), llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0)), builder_.getInt64(0)};
-    operands.insert(at, no_function.begin(), no_function.end());
+    operands.insert(at, functions.begin(), functions.end());
     const std::vector<Place> found = result();
     store(call(operands, structure(found)), found, to);
     call_.eraseFromParent();

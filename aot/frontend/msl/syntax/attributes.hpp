@@ -23,6 +23,7 @@ enum class AttributeArguments {
   condition,   ///< an expression, or the name of a function constant
   word,        ///< one word, kept as it is
   word_first,  ///< one word, kept as it is, then perhaps expressions
+  words,       ///< all words, kept as one text
   ignored,     ///< words that mean nothing as an expression
 };
 

@@ -17,13 +17,15 @@
 //   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
 //   (T)x, T(x), where told to             ::__msl_cast_to<T>()->*x, ::__msl_cast<T>(x): see `casts` below
 //   "text"                                "text"__msl, an array in space constant
-//   __func__                              (*(::__msl_characters<sizeof(__func__)>*)&__func__), the same
+//   __func__                              (*(::__msl_characters<sizeof(__func__)>*)(::size_t)&__func__), the same
 //   v.xy, where it is read                v.__get_xy(), the getter of the property
 //   is_function_constant_defined(c)       ::__smelt_function_constant_defined(&c)
 //
 // Only the user's tokens change; those of system headers pass. What is put in has the place of what it stands for, so
 // that diagnostics point at the user's line and column.
 #pragma once
+
+#include "smelt/base/metal.hpp"
 
 #include "clang/Basic/SourceLocation.h"
 #include "clang/Lex/Token.h"
@@ -52,7 +54,8 @@ struct Learnt {
 class TokenFilter {
  public:
   /// `learnt`: borrowed.
-  TokenFilter(clang::Preprocessor& preprocessor, const Learnt& learnt) : preprocessor_(preprocessor), learnt_(learnt) {}
+  TokenFilter(clang::Preprocessor& preprocessor, const Learnt& learnt, Version language)
+      : preprocessor_(preprocessor), learnt_(learnt), language_(language) {}
 
   /// Lexes the main file to its end and puts the translation in front of the parser.
   void run();
@@ -87,6 +90,7 @@ class TokenFilter {
   bool hardware_variable();
   void refuse_resource_variable();
 
+  void refuse_before(std::string_view word);
   bool unsupported_word();
 
   // Spaces of methods: token_filter_methods.cpp.
@@ -133,6 +137,7 @@ class TokenFilter {
 
   clang::Preprocessor& preprocessor_;
   const Learnt& learnt_;
+  Version language_;
   std::vector<Token> in_, out_;
   size_t plain_literals_until_ = 0;  ///< literals before this token are the compiler's, not the program's
   size_t at_ = 0;

@@ -76,6 +76,10 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
                                in_[open + 1].is(tok::identifier);
     if (row == nullptr || row->arguments == AttributeArguments::ignored) {
       put("0", at);
+    } else if (row->arguments == AttributeArguments::words) {
+      std::string words;
+      for (size_t i = open + 1; i + 1 < close; ++i) words += preprocessor_.getSpelling(in_[i]);
+      put(fmt::format("\"{}\"", words), in_[open + 1].getLocation());
     } else if (is_one_word && row->arguments != AttributeArguments::values &&
                !(name == "function_constant" && in_function_constant_)) {
       // The name of a function constant, which has no value yet, or of what stages hand on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words of Metal that declare: kernel, the spaces, and what goes with them.
 #include "kernel_ir/builtins.hpp"
+#include "msl/facts/missing_features.hpp"
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/Lex/Preprocessor.h"
@@ -60,6 +61,7 @@ bool TokenFilter::word(std::string_view name) {
     return true;
   }
   if (name == "coherent" && in_[at_ + 1].is(tok::l_paren)) {
+    refuse_before(name);
     at_ = skip_balanced(at_ + 1);
     return true;
   }
@@ -67,6 +69,7 @@ bool TokenFilter::word(std::string_view name) {
     return one.is(tok::identifier) && one.getIdentifierInfo()->isStr("device");
   };
   if (name == "coherent" && (is_device(in_[at_ + 1]) || (at_ > 0 && is_device(in_[at_ - 1])))) {
+    refuse_before(name);
     ++at_;
     return true;
   }
@@ -85,6 +88,16 @@ bool TokenFilter::word(std::string_view name) {
     return true;
   }
   return false;
+}
+
+/// An error where the word at at_ is of a later language.
+void TokenFilter::refuse_before(std::string_view word) {
+  const llvm::StringRef name(word.data(), word.size());
+  const auto since = version_of_name(name);
+  if (!since || language_ >= *since) return;
+  clang::DiagnosticsEngine& engine = preprocessor_.getDiagnostics();
+  engine.Report(in_[at_].getLocation(), engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
+      << text_of_later_version(name, *since, language_);
 }
 
 /// Keywords of C++ that Metal has not, reported where they stand; parsing goes on with what is nearest.
@@ -132,10 +145,13 @@ bool TokenFilter::unsupported_word() {
       ++at_;
       return true;
     case tok::kw_asm: {
-      // A label behind a function's parameters names an operation of AIR (facts/read_facts.cpp).
+      // A label behind a function's parameters names an operation of AIR (facts/read_facts.cpp), or is a symbol of the
+      // user's own. LLVM's names and ours mean something.
       const bool is_label = !out_.empty() && out_.back().is(tok::r_paren) && in_[at_ + 1].is(tok::l_paren) &&
                             in_[at_ + 2].is(tok::string_literal) && in_[at_ + 3].is(tok::r_paren);
-      if (!is_label || !llvm::StringRef(preprocessor_.getSpelling(in_[at_ + 2])).starts_with("\"air.")) report("asm");
+      const std::string label = is_label ? preprocessor_.getSpelling(in_[at_ + 2]) : std::string();
+      if (!is_label || !label.starts_with('"') || label.starts_with("\"llvm.") || label.starts_with("\"smelt."))
+        report("asm");
       return false;
     }
     case tok::kw_new:

@@ -81,7 +81,7 @@ bool TokenFilter::literal() {
   const clang::SourceLocation at = token.getLocation();
   if (is_name) {
     const std::string name = preprocessor_.getSpelling(token);
-    put(fmt::format("(*(::__msl_characters<sizeof({0})>*)&{0})", name), at);
+    put(fmt::format("(*(::__msl_characters<sizeof({0})>*)(::size_t)&{0})", name), at);
     ++at_;
     return true;
   }

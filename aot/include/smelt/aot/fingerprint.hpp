@@ -27,6 +27,11 @@ struct FingerprintField {
 Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& options,
                        std::span<const FingerprintField> more = {});
 
+/// The inputs of the raw key as names and values, so that a message can say which of them changed. Names are unique; a
+/// source or header is given by its SHA-256.
+std::vector<FingerprintField> fingerprint_fields(std::span<const Source> sources, const CompileOptions& options,
+                                                 std::span<const FingerprintField> more = {});
+
 /// Reads the inputs; errors are those of compile(). Text and bitcode of one module need not have the same key.
 Result<Digest> normalised_fingerprint(std::span<const Source> sources, const CompileOptions& options,
                                       std::span<const FingerprintField> more = {});

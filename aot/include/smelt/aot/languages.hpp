@@ -9,7 +9,7 @@
 namespace smelt::aot {
 
 /// Oldest first.
-inline constexpr std::array<Version, 12> kLanguages = {
-    {{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}, {2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}, {4, 0}}};
+inline constexpr std::array<Version, 13> kLanguages = {
+    {{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}, {2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}, {4, 0}, {4, 1}}};
 
 }  // namespace smelt::aot

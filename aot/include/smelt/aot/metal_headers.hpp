@@ -9,8 +9,8 @@
 
 namespace smelt::aot {
 
-/// Writes the files for the default target, in the default math mode of `smelt compile` and in that of Apple's
-/// compiler. Each has 17 MB and a name that says compiler, headers and options. Errors: io, compile_failed.
+/// Writes a file for the language of each known target; it serves every platform and math mode. Each has 12 MB and a
+/// name that says compiler, headers and language. Errors: io, compile_failed.
 Result<void> write_metal_headers(const std::filesystem::path& folder);
 
 }  // namespace smelt::aot

@@ -51,6 +51,9 @@ Result<std::vector<Linked>> resolve_objects(std::span<const Source> files);
 /// Whether these bytes are for the linker as they are: bitcode, a library or an archive. Their beginning tells.
 bool is_link_input(ByteView file);
 
+/// What "target triple" says in text of LLVM IR; empty for other bytes, or where it says nothing.
+std::string_view ir_triple(ByteView file);
+
 /// What an AIR module or a library was built for. Nothing for other bytes, or for a platform that is no target.
 std::optional<Target> built_for(ByteView file);
 

@@ -28,12 +28,15 @@ struct Target {
   std::string triple;            ///< e.g. "air64-apple-macosx14.0.0"
 };
 
-/// macos12 ... macos15, macos26, ios15 ... ios18, ios26, and tvos as ios; a minor version may follow ("macos14.2") and
-/// changes the triple and the version in the container's header alone. An unknown name lists the known ones.
+/// macos12 ... macos15, macos26, macos27, ios15 ... ios18, ios26, ios27, and tvos as ios; a minor version may follow
+/// ("macos14.2") and changes the triple and the version in the container's header alone. An unknown name lists the
+/// known ones.
 Result<Target> parse_target(std::string_view name);
 std::span<const Target> known_targets();
-/// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).
+/// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15, 26 and 27).
 const Target& default_target();
+/// Of macOS, the newest there is: for code that runs here alone, where no Mac's system counts.
+const Target& newest_target();
 
 /// The data layout of every AIR module from 2.0 on, whatever the target (docs/formats/air.md 1.1).
 std::string_view air_data_layout();

@@ -33,7 +33,7 @@ std::string_view to_string(Check check);
 struct Finding {
   enum class Severity : uint8_t {
     error,  ///< Apple's loader or compiler refuses it, or miscompiles it
-    note,   ///< loads as far as is known, but Apple's own tools write it differently
+    note,   ///< loads as far as is known, but Apple's own tools write it differently, or no pipeline is made of it
   };
   Severity severity = Severity::error;
   Check check = Check::container;

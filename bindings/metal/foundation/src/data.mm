@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cerrno>
 #include <cstring>
 
 #include "internal.hpp"
@@ -96,6 +97,23 @@ using namespace smelt::foundation;
 }
 - (BOOL)writeToFile:(NSString*)path atomically:(BOOL)atomically {
   return path && write_file([path UTF8String], {static_cast<const char*>(self.bytes), self.length}, atomically);
+}
+- (BOOL)writeToFile:(NSString*)path options:(NSDataWritingOptions)options error:(NSError**)error {
+  const bool keeps = (options & NSDataWritingWithoutOverwriting) != 0;
+  if (keeps && path && [[NSFileManager defaultManager] fileExistsAtPath:path]) {
+    file_error(error, NSFileWriteFileExistsError, EEXIST, path);
+    return NO;
+  }
+  errno = ENOENT;
+  if ([self writeToFile:path atomically:(options & NSDataWritingAtomic) != 0]) return YES;
+  file_error(error, NSFileWriteUnknownError, errno, path);
+  return NO;
+}
+- (BOOL)writeToURL:(NSURL*)url atomically:(BOOL)atomically {
+  return [self writeToFile:url.path atomically:atomically];
+}
+- (BOOL)writeToURL:(NSURL*)url options:(NSDataWritingOptions)options error:(NSError**)error {
+  return [self writeToFile:url.path options:options error:error];
 }
 - (NSString*)description {
   return [NSString stringWithFormat:@"{length = %lu}", self.length];

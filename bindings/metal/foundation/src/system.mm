@@ -257,6 +257,18 @@ NSFileAttributeType const NSFileTypeUnknown = @"NSFileTypeUnknown";
   file_error(error, NSFileNoSuchFileError, trouble ? trouble.value() : ENOENT, path);
   return NO;
 }
+- (BOOL)createDirectoryAtURL:(NSURL*)url
+ withIntermediateDirectories:(BOOL)all
+                  attributes:(NSDictionary*)attributes
+                       error:(NSError**)error {
+  return [self createDirectoryAtPath:url.path withIntermediateDirectories:all attributes:attributes error:error];
+}
+- (BOOL)removeItemAtURL:(NSURL*)url error:(NSError**)error {
+  return [self removeItemAtPath:url.path error:error];
+}
+- (NSURL*)temporaryDirectory {
+  return [NSURL fileURLWithPath:NSTemporaryDirectory()];
+}
 - (NSData*)contentsAtPath:(NSString*)path {
   return [NSData dataWithContentsOfFile:path];
 }

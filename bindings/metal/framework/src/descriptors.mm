@@ -336,6 +336,12 @@ SMELT_MAKE(MTL::CounterSampleBufferDescriptor)
 SMELT_LABEL(MTL::CounterSampleBufferDescriptor)
 SMELT_GET_SET(MTL::CounterSampleBufferDescriptor, NSUInteger, sampleCount, setSampleCount, NSUInteger)
 SMELT_GET_SET(MTL::CounterSampleBufferDescriptor, MTLStorageMode, storageMode, setStorageMode, MTL::StorageMode)
+- (id<MTLCounterSet>)counterSet {
+  return give(core<MTL::CounterSampleBufferDescriptor>(self)->counterSet());
+}
+- (void)setCounterSet:(id<MTLCounterSet>)set {
+  core<MTL::CounterSampleBufferDescriptor>(self)->setCounterSet(core<MTL::CounterSet>(set));
+}
 @end
 
 @implementation MTLCaptureDescriptor

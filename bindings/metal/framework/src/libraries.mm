@@ -7,6 +7,11 @@ using namespace smelt::framework;
 NSErrorDomain const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 NSErrorDomain const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 NSErrorDomain const MTLBinaryArchiveDomain = @"MTLBinaryArchiveDomain";
+NSErrorDomain const MTLCounterErrorDomain = @"MTLCounterErrorDomain";
+MTLCommonCounter const MTLCommonCounterTimestamp = @"GPUTimestamp";
+MTLCommonCounterSet const MTLCommonCounterSetTimestamp = @"timestamp";
+MTLCommonCounterSet const MTLCommonCounterSetStageUtilization = @"stageutilization";
+MTLCommonCounterSet const MTLCommonCounterSetStatistic = @"statistic";
 NSErrorDomain const MTLCaptureErrorDomain = @"MTLCaptureError";
 
 @interface SmeltMTLLibrary : SmeltMetalObject <MTLLibrary>

@@ -8,3 +8,11 @@
 #include "Foundation/object.hpp"
 #include "Foundation/strings.hpp"
 #include "Foundation/values.hpp"
+
+// Programs for metal-cpp have these through its headers, and rely on it.
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>

@@ -388,7 +388,8 @@ enum LanguageVersion : NS::UInteger {
   LanguageVersion3_0 = 0x30000,
   LanguageVersion3_1 = 0x30001,
   LanguageVersion3_2 = 0x30002,
-  LanguageVersion4_0 = 0x40000
+  LanguageVersion4_0 = 0x40000,
+  LanguageVersion4_1 = 0x40001
 };
 enum LibraryType : NS::Integer { LibraryTypeExecutable = 0, LibraryTypeDynamic = 1 };
 enum LibraryOptimizationLevel : NS::Integer { LibraryOptimizationLevelDefault = 0, LibraryOptimizationLevelSize = 1 };

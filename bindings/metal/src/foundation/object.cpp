@@ -5,6 +5,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <utility>
@@ -30,12 +31,19 @@ struct PoolStack {
   }
 };
 
+/// As on a Mac, what the main thread has in its own pool goes with the process: a program that releases such an object
+/// itself, once too often, is none the worse.
+bool is_main_thread() {
+  return ::gettid() == ::getpid();
+}
+
 /// Of this thread. A program's own thread-local objects may be destroyed after it and use pools in that: then there is
 /// a new one, which is emptied in turn. A thread_local object would be made once alone.
 PoolStack& pools() {
   thread_local PoolStack* stack = nullptr;
   if (stack == nullptr) {
     stack = new PoolStack;
+    if (is_main_thread()) return *stack;
     const auto end = [](void* place) {
       auto*& ending = *static_cast<PoolStack**>(place);
       ending->release_from(0);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `import smelt` gives where there are no compiled modules: the same names, meaning the same, as far as there are any here.
-docs/reference/python.md#without-compiled-modules."""
+"""What `import smelt` gives in the edition "reader": the same names, meaning the same, as far as there are any here.
+docs/reference/python.md#editions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 from .._entries import EntryFacts as EntryFacts
 from .._entries import Key as Key
 from .._entries import Tag as Tag
+from .._padded import padded as padded
 from .._request import compile as compile
 from .device import Device as Device
 from .device import device as device
 from .device import left
 from .entries import Entry as Entry
 from .entries import Store as Store
-from .files import LOADER, native_library
 from .library import Library as Library
 from .library import function_info as function_info
 from .library import info as info
@@ -30,15 +30,27 @@ from .request import compile_shader as compile_shader
 from .store import compare_versions as compare_versions
 
 
-def __getattr__(name: str) -> Any:
-    """What stands on ctypes, which only those load who use it."""
-    if name not in ("Buffer", "Kernel", "Sampler", "Texture"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if not native_library(LOADER):
-        return type(name, (), {"__init__": lambda *_, **__: left(f"smelt.{name}"), "__doc__": "Of kernels on the CPU, which this copy does not run."})
-    from . import cpu, memory, textures
+class _OfKernels:
+    """Of kernels on the CPU, which this edition does not run."""
 
-    return {"Buffer": memory.Buffer, "Kernel": cpu.Kernel, "Sampler": textures.Sampler, "Texture": textures.Texture}[name]
+    def __init__(self, *_: Any, **__: Any) -> None:
+        left(f"smelt.{type(self).__name__}")
+
+
+class Buffer(_OfKernels):
+    __doc__ = _OfKernels.__doc__
+
+
+class Kernel(_OfKernels):
+    __doc__ = _OfKernels.__doc__
+
+
+class Sampler(_OfKernels):
+    __doc__ = _OfKernels.__doc__
+
+
+class Texture(_OfKernels):
+    __doc__ = _OfKernels.__doc__
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:

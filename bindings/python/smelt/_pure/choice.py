@@ -46,12 +46,14 @@ class Choice(NamedTuple):
 _LANGUAGES = {15: (3, 2, 0), 14: (3, 1, 0), 13: (3, 0, 0), 12: (2, 4, 0)}
 # The highest GPU family of Apple's processors, by the first words of their names; newer ones have at least the newest here.
 _FAMILIES = {"M1": 7, "M2": 8, "M3": 9, "M4": 9}
-OFFLINE = Target("macos26", "macOS", (26, 0, 0), (4, 0, 0), 9, "offline")
+OFFLINE = Target("macos27", "macOS", (27, 0, 0), (4, 1, 0), 9, "offline")
 _ORDER = {"unsupported_platform": 1, "unsupported_os": 2, "unsupported_language": 3, "unsupported_family": 4, "untrusted": 5}
 
 
 def language_of(os_major: int) -> Version:
-    return (4, 0, 0) if os_major >= 26 else _LANGUAGES.get(os_major, (2, 3, 0))
+    if os_major >= 27:
+        return (4, 1, 0)
+    return (4, 0, 0) if os_major == 26 else _LANGUAGES.get(os_major, (2, 3, 0))
 
 
 def _processor() -> str:

@@ -83,7 +83,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="smelt", description="smelt without a compiler and without compiled modules.")
+    parser = argparse.ArgumentParser(prog="smelt", description="smelt as a reader: without a compiler.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     one = verbs.add_parser("misses", help="write a list of what was asked for and not found, for `smelt compile --from`")
     one.add_argument("-o", "--output", default="-", help="file to write (default: to standard output)")

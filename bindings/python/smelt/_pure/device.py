@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn, Union
+from typing import NoReturn, Union
 
 from . import choice, keys
 from .choice import Target
-from .files import LOADER, fail, native_library
+from .files import fail
 
-if TYPE_CHECKING:
-    from .cpu import CpuDevice
-
-    DeviceLike = Union[None, str, "Device"]
-
+DeviceLike = Union[None, str, "Device"]
 
 
 def left(what: str) -> NoReturn:
-    here = "has none for this Python" if native_library(LOADER) else "is Python alone"
-    fail("unsupported", f"{what} is left to the compiled modules (the wheel smelt for this Python and system), and this copy of smelt {here}")
+    from .._installed import why_reader
+
+    fail("unsupported", f"{what} is left to the compiled modules. {why_reader()}")
 
 
 class Device:
-    """A Mac's GPU, the CPU where libsmelt is beside this package, or what a Mac of some system would take ("offline")."""
+    """A Mac's GPU, or what a Mac of some system would take ("offline")."""
 
     def __init__(self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None, launch_limit: float = 0.0) -> None:
         if kind not in ("automatic", "metal", "cpu", "offline"):
@@ -31,18 +28,8 @@ class Device:
         if target is not None and kind != "offline":
             fail("invalid_argument", f"target: only an offline device pretends; got kind '{kind}'")
         here = choice.this_machine()
-        self._cpu: CpuDevice | None = None
-        if kind == "cpu" or (kind == "automatic" and here is None and native_library(LOADER)):
-            if not native_library(LOADER):
-                left("running kernels on the CPU")
-            from .cpu import CpuDevice
-
-            self._cpu = CpuDevice(threads, cpu_level, launch_limit)
-            self.kind: str = "cpu"
-            self.name: str = self._cpu.name
-            self.target: str = f"cpu-{self._cpu.level}"
-            self._target = choice.OFFLINE
-            return
+        if kind == "cpu":
+            left("running kernels on the CPU")
         if kind == "metal" and here is None:
             fail("device_unavailable", f"there is no Metal on {sys.platform}, only on a Mac")
         if target is not None:
@@ -52,9 +39,9 @@ class Device:
             self._target = Target(row["name"], "macOS", (row["os"][0], row["os"][1], 0), (row["metal"][0], row["metal"][1], 0), 0, f"offline {row['name']}")
         else:
             self._target = here if here is not None and kind != "offline" else choice.OFFLINE
-        self.kind = "metal" if self._target.device == "metal" else "offline"
-        self.name = self._target.device
-        self.target = self._target.name
+        self.kind: str = "metal" if self._target.device == "metal" else "offline"
+        self.name: str = self._target.device
+        self.target: str = self._target.name
 
     def __repr__(self) -> str:
         return f"<smelt.Device {self.name}>"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from . import misses
-from .._entries import EntryFacts, Key, Tag
+from .._entries import EntryFacts, Key, Tag, shown
 from .._folder import default_folder
 from .device import left
 from .files import fail
@@ -43,7 +43,7 @@ class Entry(Mapping[str, bytes]):
         left("Entry.files")
 
     def __repr__(self) -> str:
-        return f"<smelt entry of {', '.join(self._parts)}>"
+        return f"<smelt entry of {', '.join(map(shown, self._parts))}>"
 
 
 def _warn(message: str) -> None:
@@ -176,6 +176,9 @@ class Store:
     def verify(self) -> NoReturn:
         left("Store.verify")
 
+    def flush(self, timeout: float = 30) -> bool:
+        return True  # nothing is put
+
     def trim(self, max_bytes: int = 0) -> NoReturn:
         left("Store.trim")
 
@@ -184,13 +187,6 @@ class Store:
 
     def import_package(self, source: Any, *, move: bool = False) -> NoReturn:
         left("Store.import_package")
-
-
-def folder_of(asked: StoreLike) -> tuple[str, bool]:
-    """For the compiler: its folder, and whether there is a store at all."""
-    if asked is False:
-        return "", False
-    return (asked.path if isinstance(asked, Store) else "" if asked is None or asked is True else os.fspath(asked)), True
 
 
 def store_of(asked: StoreLike) -> Store:

@@ -12,17 +12,6 @@ from .. import errors
 
 Bytes = memoryview
 
-
-LOADER = "libsmelt.so.1"
-COMPILER = "libsmelt-compiler.so.1"
-
-
-def native_library(name: str) -> str:
-    """Where a library of the wheel lies (capi.py); empty where this copy has none."""
-    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_libs", name)
-    return path if os.path.exists(path) else ""
-
-
 def fail(code: str, message: str, subject: str = "") -> NoReturn:
     raise errors.from_code(code, message, subject)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import choice
 from .choice import Candidate, Choice, Target
@@ -132,35 +132,17 @@ def from_metallib(data: memoryview, library: Metallib, on: Target, metal: tuple[
     return Library(_Loaded("", functions, found, on, name, sha256(data), data, False, lambda: data, []))
 
 
-def _is_on_cpu(library: Library) -> bool:
-    return isinstance(library, Library) and type(library) is not Library
+def specialize(library: Library, name: str, constants: Mapping[Any, Any]) -> NoReturn:
+    left("specialize: a value for a function constant, which torch's loader does not take,")
 
 
-def specialize(library: Library, name: str, constants: Mapping[Any, Any]) -> Any:
-    """The kernel with values for its function constants, by name or index."""
-    if not _is_on_cpu(library):
-        left("specialize: a value for a function constant, which torch's loader does not take,")
-    from . import cpu
-
-    return cpu.specialize(library, name, constants)
-
-
-def prepare(library: Library, names: Iterable[str] | None = None, progress: Any = None) -> int:
-    """Builds pipelines of names (None: all), several at a time."""
-    if not _is_on_cpu(library):
-        left("prepare: building pipelines before they are used, which torch's loader does not do,")
-    from . import cpu
-
-    return cpu.prepare(library, names, progress)
+def prepare(library: Library, names: Iterable[str] | None = None, progress: Any = None) -> NoReturn:
+    left("prepare: building pipelines before they are used, which torch's loader does not do,")
 
 
 def info(library: Library) -> LibraryInfo:
     from .._info import LibraryInfo
 
-    if _is_on_cpu(library):
-        from . import cpu
-
-        return cpu.info(library)
     loaded = _loaded(library)
     return LibraryInfo(
         name=loaded.name, functions=tuple(loaded.functions), target=loaded.slice_target, digest=loaded.digest, device=loaded.target.device,
@@ -172,10 +154,6 @@ def info(library: Library) -> LibraryInfo:
 def function_info(library: Library, name: str) -> FunctionInfo:
     from .._info import FunctionInfo
 
-    if _is_on_cpu(library):
-        from . import cpu
-
-        return cpu.function_info(library, name)
     loaded = _loaded(library)
     why = _usable(loaded, name)
     if why is not None and why[0] == "function_not_found":

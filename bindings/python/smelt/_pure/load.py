@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import misses
 from .._checks import bits as checks_of
 from .._checks import metal_version
-from .._entries import Key
+from .._entries import Key, shown
 from .device import device as device_of
 from .device import left
-from .entries import folder_of, part_of_entry
+from .entries import part_of_entry
 from .files import check_kinds, fail, read_file, sha256
 from .library import Library, from_metallib, from_package
 from .metallib import read_metallib
@@ -23,7 +23,6 @@ from .store import key_bytes
 from .signing import Policy, parse_level
 
 if TYPE_CHECKING:
-    from .cpu import CpuDevice
     from .device import DeviceLike
     from .entries import StoreLike
 
@@ -55,7 +54,7 @@ class Package(Mapping[str, Library]):
         return name in self.libraries
 
     def __repr__(self) -> str:
-        return f"<smelt.Package of {', '.join(self.libraries)}>"
+        return f"<smelt.Package of {', '.join(map(shown, self.libraries))}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Package) and self.digest == other.digest
@@ -103,17 +102,7 @@ class Package(Mapping[str, Library]):
         return load_any(self, device, False, None, "load", checked=checked, **options)
 
     def prepare(self, names: Iterable[str] | None = None, progress: Any = None, *, device: DeviceLike = None, checked: bool | str = False) -> int:
-        """Builds the pipelines of all its libraries, one library after the other."""
-        if device_of(device)._cpu is None:
-            left("Package.prepare")
-        from . import cpu
-
-        wanted = None if names is None else list(names)
-        done = 0
-        for name in self.libraries:
-            library = self.load(name, device=device, checked=checked)
-            done += cpu.prepare(library, wanted and [one for one in wanted if one in library], progress)
-        return done
+        left("Package.prepare")
 
     @property
     def libraries(self) -> list[str]:
@@ -153,11 +142,11 @@ class Package(Mapping[str, Library]):
     @property
     def hit(self) -> bool:
         """Nothing was compiled."""
-        return self._made is not None and self._made.hit
+        return self._made is not None
 
     @property
     def kernels_kept(self) -> tuple[int, int]:
-        return self._made.kept if self._made else (0, 0)
+        return 0, 0
 
     @property
     def seconds(self) -> float:
@@ -165,15 +154,12 @@ class Package(Mapping[str, Library]):
 
     @property
     def warnings(self) -> list[str]:
-        return list(self._made.warnings) if self._made else []
+        return []
 
 
 class Made(NamedTuple):
     key: str
     seconds: float
-    hit: bool = True
-    kept: tuple[int, int] = (0, 0)
-    warnings: tuple[str, ...] = ()
 
 
 def _policy(trust: str | None, trusted_keys: str | Iterable[str] | None) -> tuple[Policy, bool]:
@@ -233,9 +219,8 @@ def load_any(
     check_kinds("a str", verify=verify, expect=expect, trust=trust, library=library)
     if verify not in ("none", "structure", "digest", "full"):
         fail("invalid_argument", f"verify: '{verify}'; want none, structure, digest or full")
-    device = device_of(on)
-    target = device._target
-    if checks and device._cpu is None:
+    target = device_of(on)._target
+    if checks:
         left("code that bounds every access")
     version = metal_version(metal)
     path = ""
@@ -258,12 +243,6 @@ def load_any(
     with At(path):
         if package is None and looks_like_package(data):
             package = Package(data)
-        if device._cpu is not None:
-            words = trusted_keys if isinstance(trusted_keys, str) else " ".join(trusted_keys)
-            _policy(trust, words)  # words for trust that do not go together
-            asked = {"verify": verify, "expect": expect, "trust": trust, "trusted_keys": words, "native": native, "metal": version, "library": library,
-                     "checked": checks, "allow_empty": allow_empty}  # fmt: skip
-            return _on_cpu(device._cpu, package, data, os.path.basename(path) or "metallib", store, as_upstream, asked)
         if package is not None:
             file = package._file
             _check_expected(file.digest, expect)
@@ -279,39 +258,6 @@ def load_any(
         _check_expected(sha256(data), expect)
         _check_signature(data, None, trust, trusted_keys)
         return from_metallib(data, read_metallib(data, verify), target, version, allow_empty)
-
-
-def _on_cpu(device: CpuDevice, package: Package | None, data: memoryview, name: str, store: StoreLike, as_upstream: bool, asked: dict[str, Any]) -> Library:
-    """By libsmelt, with CPU code made here for what has none that may run."""
-    from ..errors import TrustError
-    from . import cpu
-
-    file = data if package is None else package._whole
-    rows = package._file.libraries if package is not None else []
-    asked["rows_name"] = asked["library"] or (rows[0].name if len(rows) == 1 else "")
-    refused = None
-    if package is not None:
-        try:
-            return cpu.load(device, file, file, as_upstream=as_upstream, **asked)
-        except TrustError as error:
-            if asked["native"]:
-                raise
-            refused = error
-    else:
-        _check_expected(sha256(data), asked["expect"])
-        _check_signature(data, None, asked["trust"], asked["trusted_keys"])
-        read_metallib(data, asked["verify"])
-    from ..errors import ToolchainError
-    from . import compiler
-
-    try:
-        made = compiler.cpu_code(bytes(file), name, device.level, asked["checked"], *folder_of(store))
-    except ToolchainError as missing:
-        if refused is None:
-            raise
-        raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
-    here = {"trust": "any", "native": True, "expect": None, "trusted_keys": ""}
-    return cpu.load(device, made.package, file, as_upstream=as_upstream, **{**asked, **here})
 
 
 def load_metallib(

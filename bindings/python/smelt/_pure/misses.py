@@ -21,7 +21,12 @@ _MOST = 4096  # misses that are kept
 
 
 def folder_of(store: str) -> str:
-    return store.rstrip("/") + "-pure"
+    """Empty where there is no store. What lies there is compiled by others, or used, so it must be one's own."""
+    if not store:
+        return ""
+    folder = os.path.abspath(store) + "-pure"
+    check_owner(folder)
+    return folder
 
 
 def write_whole(path: str, data: bytes) -> None:
@@ -42,7 +47,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 def _make_own(folder: str) -> None:
     """Each folder that is not there, for its user alone: makedirs gives its mode to the last one only."""
-    if os.path.isdir(folder):
+    if not folder or os.path.isdir(folder):
         return
     _make_own(os.path.dirname(folder))
     try:
@@ -69,7 +74,9 @@ def note(store: str, key: str, sources: list[tuple[str, bytes]], options: Option
         except UnicodeDecodeError:
             rows.append({"name": name, "base64": base64.b64encode(data).decode()})
     entry = {"key": key, "sources": rows, "options": options.differing()}
-    folder = os.path.join(folder_of(store), "misses")
+    if not (own := folder_of(store)):
+        return False
+    folder = os.path.join(own, "misses")
     path = os.path.join(folder, f"{key}.json")
     if os.path.exists(path):
         return True
@@ -82,8 +89,9 @@ def note(store: str, key: str, sources: list[tuple[str, bytes]], options: Option
 
 
 def noted(store: str) -> list[dict[str, Any]]:
-    check_owner(folder_of(store))  # what is listed is compiled by others
-    folder = os.path.join(folder_of(store), "misses")
+    if not (own := folder_of(store)):
+        return []
+    folder = os.path.join(own, "misses")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
     except OSError:
@@ -112,8 +120,9 @@ def forget(store: str) -> int:
 
 def kept(store: str) -> Remote | None:
     """What remotes gave before, judged anew at each find; None when there is nothing yet."""
-    folder = os.path.join(folder_of(store), "mirror")
-    if not os.path.isdir(folder):
+    own = folder_of(store)
+    folder = os.path.join(own, "mirror")
+    if not own or not os.path.isdir(folder):
         return None
     from urllib.parse import quote
 
@@ -122,7 +131,9 @@ def kept(store: str) -> Remote | None:
 
 def keep(store: str, record: Record, parts: dict[str, bytes]) -> None:
     """Unpacked, so that the next process needs no zstd. Blobs first: a record whose blobs are not there is a miss."""
-    folder = os.path.join(folder_of(store), "mirror")
+    if not (own := folder_of(store)):
+        return
+    folder = os.path.join(own, "mirror")
     plain = record._replace(parts=tuple(part._replace(codec="none", blob_bytes=part.bytes, blob=part.sha256) for part in record.parts))
     for part in plain.parts:
         path = os.path.join(folder, "cas", part.blob)

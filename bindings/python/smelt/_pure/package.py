@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages, formats 1 to 3: docs/formats/package.md. Opening checks every row, as the loader does; a part is hashed when it is used."""
+"""Packages, formats 1 to 4: docs/formats/package.md. Opening checks every row, as the loader does; a part is hashed when it is used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from .files import fail, is_zero, sha256, text, u16, u32
 
-NEWEST = 3
+NEWEST = 4
 OLDEST = 1
 HEADER = struct.Struct("<4sHHQQQQQ32s32s")
 MOST_SIGNATURE_BYTES = 8192
@@ -94,6 +94,7 @@ class Function(NamedTuple):
     arguments: tuple[Argument, ...]
     constants: tuple[Constant, ...]
     max_threads: int
+    grid_rank: int
     threadgroup_bytes: int
     required_group: tuple[int, int, int]
 
@@ -277,7 +278,7 @@ class PackageFile:
         made = []
         for i, (name, kind, argument_range, constant_range, *rest) in enumerate(spans):
             made.append(Function(name, kind, tuple(argument_rows[k] for k in argument_range),
-                                 tuple(constant_rows[k] for k in constant_range), rest[0], rest[1], rest[2]))  # fmt: skip
+                                 tuple(constant_rows[k] for k in constant_range), *rest))  # fmt: skip
         self.libraries = tuple(
             Library(head.name, head.compiler, head.version, head.source, tuple(tag_texts[k] for k in head.tags),
                     tuple(made[k] for k in head.functions),
@@ -309,7 +310,10 @@ class PackageFile:
             argument_range, constant_range = arguments.take(row[2], row[3]), constants.take(row[4], row[5])
             if row[6] >= len(FUNCTION_KINDS):
                 _corrupt(f"function '{name}' has kind {row[6]}")
-            spans.append((name, FUNCTION_KINDS[row[6]], argument_range, constant_range, row[7], row[8], row[9:12]))
+            most, rank = (row[7] & 0xFFFF, row[7] >> 16) if self.format >= 4 else (row[7], 0)
+            if rank > 3:
+                _corrupt(f"function '{name}' has a position of {rank} dimensions")
+            spans.append((name, FUNCTION_KINDS[row[6]], argument_range, constant_range, most, rank, row[8], row[9:12]))
         arguments.end()
         constants.end()
         for head in heads:

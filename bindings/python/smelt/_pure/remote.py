@@ -22,6 +22,9 @@ MOST_PARTS = 4096
 MOST_SIGNATURES = 16
 MOST_PART = 256 << 20
 MOST_ENTRY = 512 << 20
+MOST_UNPACKED = 128 << 20  # of an entry that is unpacked here, where no limit of memory is known
+_SECONDS = 2.0  # that an entry may take beside one `timeout`; and for each MiB that travelled, as Python alone unpacks some 2 MB a second:
+_SECONDS_A_MIB = 4.0
 _FIRST_LINE = "smelt-entry 1"
 _DURATIONS = {"connect": 0.3, "stall": 0.5, "timeout": 5.0, "budget": 1.0, "rest": 60.0, "remember-misses": 30.0, "ttl": 0.0}
 _TEXTS = ("token-file", "ca-file", "cert-file", "key-file", "proxy", "prefix", "region", "endpoint")
@@ -334,7 +337,17 @@ class Remote:
             record = parse_record(data)
             if record.key != key:
                 _record("it is of another key")
-            return record, {part.name: self._part(part) for part in record.parts}
+            if sum(part.bytes for part in record.parts if part.codec == "zstd") > MOST_UNPACKED:
+                _record("parts that unpack to more than 128 MiB")
+            parts: dict[str, bytes] = {}
+            end = time.monotonic() + self.address.times["timeout"] + _SECONDS
+            for part in record.parts:
+                blob = self._get(f"cas/{part.blob}", part.blob_bytes)
+                if blob is None:
+                    raise _NoBlob
+                end += len(blob) / (1 << 20) * _SECONDS_A_MIB
+                parts[part.name] = self._part(part, blob, end)
+            return record, parts
         except _NoBlob:
             return None
         except RuntimeError as error:
@@ -343,15 +356,17 @@ class Remote:
             self._warn(f"{self.address.shown}: ac/{key}: {error}; the entry counts as a miss")
             return None
 
-    def _part(self, part: RecordPart) -> bytes:
-        blob = self._get(f"cas/{part.blob}", part.blob_bytes)
-        if blob is None:
-            raise _NoBlob
+    def _part(self, part: RecordPart, blob: bytes, end: float) -> bytes:
+        def may_go_on() -> None:
+            if time.monotonic() > end:
+                fail("corrupt", f"{what} takes too long")
+
         what = f"part '{part.name}': cas/{part.blob}"
+        may_go_on()
         if len(blob) != part.blob_bytes or sha256(blob) != part.blob:
             fail("corrupt", f"{what} does not hash to its name")
         if part.codec == "zstd":
-            blob = zstd.decompress(blob, part.bytes, what)
+            blob = zstd.decompress(blob, part.bytes, what, may_go_on)
         if len(blob) != part.bytes or sha256(blob) != part.sha256:
             fail("corrupt", f"{what} unpacks to other bytes than the record says")
         return blob

@@ -14,8 +14,8 @@ from .._checks import bits as checks_of
 from ..errors import Error
 from .device import Device, left
 from .device import device as device_of
-from .entries import folder_of, store_of
-from .files import COMPILER, check_kinds, fail, native_library
+from .entries import store_of
+from .files import check_kinds, fail
 from .load import Made, Package, load_any
 from .metallib import read_metallib
 from .package import PackageFile
@@ -115,10 +115,8 @@ def compile_shader(
     on = device_of(device)
     checks = checks_of(checked)
     text = [(filename, source.encode())]
-    if keys.kind_of(text[0][1]) != "msl":
+    if keys.kind_of(text[0][1], text[0][0]) != "msl":
         fail("source_type", f"compile_shader: {filename} is no Metal Shading Language text")
-    if on._cpu is not None:
-        return _compile_for_cpu(text, on, fast_math, checks, store, timeout, cpu_effort, logging, _as_upstream)
     if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
@@ -129,46 +127,16 @@ def compile_shader(
     return load_any(found, on, _as_upstream, store, "compile_shader", allow_empty=True)
 
 
-def _compile_for_cpu(
-    text: list[tuple[str, bytes]], on: Device, fast_math: bool, checked: int, store: StoreLike, timeout: float | None, effort: str | None,
-    logging: bool, as_upstream: bool,
-) -> Library:  # fmt: skip
-    from ..errors import CompileError, ShaderSyntaxError
-    from . import compiler, cpu
-
-    assert on._cpu is not None
-    asked: dict[str, Any] = {"definition": (_logging.MACRO,), "target": (_logging.target(),)} if logging else {}
-    try:
-        made = compiler.compile(text, *folder_of(store), **asked, fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
-    except CompileError as error:
-        raise ShaderSyntaxError(_logging.advice(error.message, logging), error.code, error.subject) from None
-    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
-
-
 def make(
     sources: Sequence[tuple[str, Union[bytes, memoryview]]], options: Mapping[str, Any], required: bool, store: StoreLike, progress: Any,
 ) -> Package:  # fmt: skip
-    """What smelt.compile asks for (_request.py). With libsmelt-compiler beside this package as with compiled modules. Else a package that was
-    compiled elsewhere for the same request, without CPU code, or a CacheMissError that says how it gets there."""
+    """What smelt.compile asks for (_request.py): a package that was compiled elsewhere for the same request, without CPU code, or a CacheMissError
+    that says how it gets there."""
     check_kinds("a str", name=options["name"], version=options["version"], sandbox=options["sandbox"], cpu_effort=options["effort"])
     check_kinds("a number", timeout=options["timeout"])
     check_kinds("a whole number", **{one: options[one] for one in ("threadgroup_memory", "threads_per_threadgroup", "max_memory")})
     texts = [(name, bytes(data)) for name, data in sources]
     flags = {name: bool(options[name]) for name, _ in keys.facts().flags}
-    if native_library(COMPILER):
-        from . import compiler
-
-        same = ("metadata", "threadgroup_memory", "threads_per_threadgroup", "fast_math", "language", "checked", "name", "version", "timeout", "max_memory", "sandbox", "cpu")
-        made = compiler.compile(
-            texts, *folder_of(store), progress=progress, flags=flags, cpu_effort=options["effort"], target=options["targets"], cpu_level=options["levels"],
-            kernel=options["kernels"], function=options["functions"], include_folder=options["include_folders"], definition=options["definitions"],
-            **{one: options[one] for one in same},
-        )  # fmt: skip
-        package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
-        missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
-        if required and missing:
-            fail("unsupported", f"compile: cpu='required', and {'; '.join(missing)}")
-        return package
     if options["cpu"] or options["checked"]:
         left("compile: CPU code (cpu=False asks for Metal libraries alone)")
     lists = {one: tuple(options[one]) for one in ("targets", "kernels", "functions", "include_folders", "definitions")}

@@ -84,9 +84,9 @@ def _keys_of_words(words: str) -> list[PublicKey]:
 
 
 def _users_file() -> str:
-    if os.environ.get("XDG_CONFIG_HOME"):
+    if os.path.isabs(os.environ.get("XDG_CONFIG_HOME", "")):
         return os.path.join(os.environ["XDG_CONFIG_HOME"], "smelt", "trusted-keys")
-    if os.environ.get("HOME"):
+    if os.path.isabs(os.environ.get("HOME", "")):
         return os.path.join(os.environ["HOME"], ".config", "smelt", "trusted-keys")
     return ""
 

@@ -15,7 +15,7 @@ from .files import Cursor, fail, sha256, text
 from .signing import Provenance
 from .xxh3 import xxh3_128
 
-NEWEST = 4  # version of the schema
+NEWEST = 5  # version of the schema
 APPLICATION_ID = 0x534D4C54
 ORIGIN = ".origin"
 
@@ -28,13 +28,13 @@ class Found(NamedTuple):
 def check_owner(folder: str) -> None:
     """Its notes of where entries came from are believed, so it must be one's own."""
     try:
-        facts = os.stat(folder)
+        facts, link = os.stat(folder), os.lstat(folder)  # whoever made a link to it may have chosen another of ours
     except OSError:
         return  # it is not there, or nothing in it can be read
     if not hasattr(os, "geteuid"):
         return
-    if facts.st_uid not in (os.geteuid(), 0):
-        fail("untrusted", f"store {folder}: belongs to user {facts.st_uid}, this is user {os.geteuid()}; kernels from it would run as you. Use "
+    if strangers := {facts.st_uid, link.st_uid} - {os.geteuid(), 0}:
+        fail("untrusted", f"store {folder}: belongs to user {strangers.pop()}, this is user {os.geteuid()}; kernels from it would run as you. Use "
              "a folder of your own (SMELT_STORE)")  # fmt: skip
     if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         fail("untrusted", f"store {folder}: others may write to it (mode {stat.S_IMODE(facts.st_mode):o}); make it mode 0700")
@@ -97,6 +97,8 @@ class StoreFolder:
 
     def _open(self) -> sqlite3.Connection | None:
         """None: there is no store yet, which is an empty one."""
+        if not self.path:
+            return None
         file = os.path.join(self.path, "store.db")
         check_owner(self.path)
         if not os.path.exists(file):
@@ -153,10 +155,13 @@ class StoreFolder:
         return None
 
     def _find(self, key: str) -> Found | None:
-        rows = self._rows("SELECT pack,at,bytes,xxh FROM entry WHERE key=?", key_bytes(key))
+        # By its number, or SQLite answers with its index's copy of the key: a damaged index leads to another row.
+        rows = self._rows("SELECT key,pack,at,bytes,xxh FROM entry WHERE id=(SELECT id FROM entry WHERE key=?)", key_bytes(key))
         if not rows:
             return None
-        pack, at, size, check = rows[0]
+        row, pack, at, size, check = rows[0]
+        if bytes(row) != key_bytes(key):
+            fail("corrupt", f"store entry {key}: the database leads to another one")
         record = self._pack(pack, at, size)
         if xxh3_128(record) != bytes(check):
             fail("corrupt", f"store entry {key}: its record is damaged")
@@ -176,9 +181,11 @@ class StoreFolder:
     def _parts(self, key: str, record: memoryview) -> Found:
         cursor = Cursor(record, "store record")
         magic, form, count = bytes(cursor.take(4)), cursor.number(2), cursor.number(2)
-        if magic != b"SMRE" or form != 1 or cursor.take(32) != key_bytes(key):
+        if magic != b"SMRE" or form not in (1, 2) or cursor.take(32) != key_bytes(key):
             fail("corrupt", f"store record: not the record of {key}")
         cursor.take(8)  # cost
+        if form == 2:
+            cursor.take(8 + 16)  # bytes of the record, the store's secret
         parts: dict[str, bytes] = {}
         for i in range(count):
             name_size, kind, codec, _ = struct.unpack("<HBBI", cursor.take(8))
@@ -191,14 +198,17 @@ class StoreFolder:
                 continue
             pack, at, stored, raw = struct.unpack("<QQQQ", cursor.take(32))
             check = bytes(cursor.take(16))
+            sha = bytes(cursor.take(32)) if form == 2 else b""
             name = text(cursor.take(name_size), "store record: a part's name")
-            parts[name] = self._blob(name, pack, at, stored, raw, codec, check)
+            parts[name] = self._blob(name, pack, at, stored, raw, codec, check, sha)
+        if form == 2:
+            cursor.take(16)  # XXH3-128 of what precedes; the row's is of all
         if cursor.left:
             fail("corrupt", f"store record: {cursor.left} bytes left over")
         origin = parts.pop(ORIGIN, None)
         return Found(parts, Provenance.parse(text(origin, ORIGIN)) if origin is not None else Provenance.parse(""))
 
-    def _blob(self, name: str, pack: int, at: int, stored: int, raw: int, codec: int, check: bytes) -> bytes:
+    def _blob(self, name: str, pack: int, at: int, stored: int, raw: int, codec: int, check: bytes, sha: bytes) -> bytes:
         data = self._pack(pack, at, stored)
         # The row has the same checksum and a SHA-256, which this Python computes a thousand times faster.
         rows = self._rows("SELECT sha256 FROM blob WHERE pack=? AND at=? AND stored=? AND xxh=?", pack, at, stored, check)
@@ -206,7 +216,7 @@ class StoreFolder:
             raise _Gone
         if codec:
             data = zstd.decompress(data, raw, f"store: part '{name}'")
-        if len(data) != raw or sha256(data) != bytes(rows[0][0]).hex():
+        if len(data) != raw or sha256(data) != (sha or bytes(rows[0][0])).hex():
             fail("corrupt", f"store: part '{name}' is damaged")
         return data
 
@@ -214,9 +224,29 @@ class StoreFolder:
         """(key, bytes, created, used_hour, cost_us) by key."""
         return [(bytes(row[0]).hex(), row[1], row[2], row[3], row[4]) for row in self._rows("SELECT key,size,created,used,cost_us FROM entry ORDER BY key")]
 
+    def _tag_rows(self) -> list[tuple[Tag, bool]]:
+        """All, oldest first; True: it points elsewhere since. A row that is not as it was written is an error."""
+        database = self._open()
+        if database is None:
+            return []
+        try:
+            summed = database.execute("PRAGMA user_version").fetchone()[0] >= 5
+            rows = database.execute(f"SELECT id,name,version,key,moved,{'sum' if summed else 'NULL'} FROM tag NOT INDEXED ORDER BY id").fetchall()
+        except sqlite3.Error as error:
+            fail("store_corrupt", f"store {self.path}: {error}")
+        finally:
+            database.close()
+        found = []
+        for number, (row, name, version, key, moved, check) in enumerate(rows, 1):
+            said = struct.pack("<Q", row) + name.encode() + b"\0" + version.encode() + b"\0" + bytes(key) + struct.pack("<Q", moved)
+            past = check is not None and bytes(check) == xxh3_128(said + b"\1")
+            if row != number or (check is not None and not past and bytes(check) != xxh3_128(said + b"\0")):
+                fail("store_corrupt", f"store {self.path}: row {row} of the tags is not as it was written")
+            found.append((Tag(name, version, bytes(key).hex(), moved), past))
+        return found
+
     def tags(self, name: str = "") -> list[Tag]:
         """The newest of each, by name and version."""
-        rows = self._rows("SELECT name,version,key,moved FROM tag WHERE (?1='' OR name=?1) AND id IN (SELECT max(id) FROM tag GROUP BY name,version)", name)
         import functools
 
         def order(a: Tag, b: Tag) -> int:
@@ -224,11 +254,12 @@ class StoreFolder:
                 return -1 if a.name < b.name else 1
             return compare_versions(a.version, b.version) or (a.version > b.version) - (a.version < b.version)
 
-        return sorted((Tag(one[0], one[1], bytes(one[2]).hex(), one[3]) for one in rows), key=functools.cmp_to_key(order))
+        newest = {(tag.name, tag.version): (tag, past) for tag, past in self._tag_rows()}
+        found = [tag for tag, past in newest.values() if not past and name in ("", tag.name)]
+        return sorted(found, key=functools.cmp_to_key(order))
 
     def tag_history(self, name: str, version: str) -> list[Tag]:
-        rows = self._rows("SELECT name,version,key,moved FROM tag WHERE name=? AND version=? ORDER BY id DESC", name, version)
-        return [Tag(one[0], one[1], bytes(one[2]).hex(), one[3]) for one in rows]
+        return [tag for tag, _ in self._tag_rows() if (tag.name, tag.version) == (name, version)][::-1]
 
     def resolve(self, query: str) -> list[Tag]:
         """All that fit, newest first; an exact version alone."""

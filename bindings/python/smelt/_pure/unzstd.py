@@ -4,7 +4,7 @@ checksum is passed over, since who asks has a SHA-256 of what comes out."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Iterator, NoReturn
 
 _LITERAL_LENGTHS = [(i, 0) for i in range(16)] + [
     (16, 1), (18, 1), (20, 1), (22, 1), (24, 2), (28, 2), (32, 3), (40, 3), (48, 4), (64, 6), (128, 7), (256, 8), (512, 9), (1024, 10),
@@ -194,9 +194,8 @@ def _read_huffman(data: bytes, at: int) -> tuple[_Huffman, int]:
 
 
 class _Frame:
-    def __init__(self, data: bytes, size: int) -> None:
+    def __init__(self, data: bytes) -> None:
         self.data = data
-        self.size = size
         self.out = bytearray()
         self.huffman: _Huffman | None = None
         self.tables: list[_Table | None] = [None, None, None]
@@ -287,6 +286,7 @@ class _Frame:
         (ll_bits, ll_rows), (of_bits, of_rows), (ml_bits, ml_rows) = chosen
         stream = _Backward(block[at:])
         read = stream.read
+        start = len(out)
         ll, of, ml = read(ll_bits), read(of_bits), read(ml_bits)
         taken = 0
         for left in range(count - 1, -1, -1):
@@ -306,7 +306,7 @@ class _Frame:
             taken += literal
             offset = self.offset(value, literal)
             begin = len(out) - offset
-            if begin < 0 or taken > len(literals) or len(out) + length > self.size:
+            if begin < 0 or taken > len(literals) or len(out) + length - start > _MOST_BLOCK:
                 _bad("a sequence leads outside")
             if offset >= length:
                 out += out[begin : begin + length]
@@ -332,8 +332,8 @@ class _Frame:
         return offset
 
 
-def decompress(data: bytes, size: int) -> bytes:
-    """One frame of exactly `size` bytes; Damaged where it is none."""
+def pieces(data: bytes) -> Iterator[bytes]:
+    """One frame, block by block; Damaged where it is none."""
     if len(data) < 6 or data[:4] != b"\x28\xb5\x2f\xfd":
         _bad("no frame")
     descriptor = data[4]
@@ -341,7 +341,7 @@ def decompress(data: bytes, size: int) -> bytes:
     if descriptor & 8 or descriptor & 3:
         _bad("a frame with a dictionary, or of a later format")
     at = 5 + (0 if single else 1) + ((1 if single else 0), 2, 4, 8)[descriptor >> 6]
-    frame = _Frame(data, size)
+    frame = _Frame(data)
     last = 0
     while not last:
         head = int.from_bytes(data[at : at + 3], "little")
@@ -354,14 +354,23 @@ def decompress(data: bytes, size: int) -> bytes:
         if len(block) != stored or kind == 3 or length > _MOST_BLOCK:
             _bad("a block that is cut, or of no known kind")
         at += stored
+        before = len(frame.out)
         if kind == 2:
             frame.block(block)
         else:
             frame.out += block * length if kind == 1 else block
-        if len(frame.out) > size:
-            _bad("more than was announced")
+        yield bytes(frame.out[before:])
     if at + (4 if descriptor & 4 else 0) != len(data):
         _bad("bytes behind the frame")
-    if len(frame.out) != size:
+
+
+def decompress(data: bytes, size: int) -> bytes:
+    """One frame of exactly `size` bytes; Damaged where it is none."""
+    found = bytearray()
+    for piece in pieces(data):
+        found += piece
+        if len(found) > size:
+            _bad("more than was announced")
+    if len(found) != size:
         _bad("less than was announced")
-    return bytes(frame.out)
+    return bytes(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from . import unzstd
 from .files import fail
@@ -26,66 +26,104 @@ def frame_size(data: bytes) -> int | None:
     return int.from_bytes(data[at : at + size], "little") + (256 if size == 2 else 0)
 
 
-def _of_python() -> Callable[[bytes, int], bytes] | None:
+_Pieces = Iterator[bytes]
+_PIECE = 1 << 20  # bytes, at most, that are unpacked before whoever waits is asked again
+
+
+def _of_python() -> Callable[[bytes], _Pieces] | None:
     try:
         zstd: Any = importlib.import_module("compression.zstd")
     except ImportError:
         return None
 
-    def unpack(data: bytes, size: int) -> bytes:
-        # A byte more than there may be: what unpacks to more is seen without unpacking all of it.
+    def unpack(data: bytes) -> _Pieces:
         made = zstd.ZstdDecompressor()
-        found: bytes = made.decompress(data, size + 1)
-        return found if made.eof and not made.unused_data else b""
+        yield made.decompress(data, _PIECE)
+        while not made.eof:
+            piece = made.decompress(b"", _PIECE)
+            if not piece and made.needs_input:
+                raise ValueError("a frame that is cut")
+            yield piece
+        if made.unused_data:
+            raise ValueError("bytes behind the frame")
 
     return unpack
 
 
-def _of_zstandard() -> Callable[[bytes, int], bytes] | None:
+def _of_zstandard() -> Callable[[bytes], _Pieces] | None:
     try:
         zstandard: Any = importlib.import_module("zstandard")
     except ImportError:
         return None
 
-    def unpack(data: bytes, size: int) -> bytes:
-        return bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
+    def unpack(data: bytes) -> _Pieces:
+        reader = zstandard.ZstdDecompressor().stream_reader(data)
+        while piece := reader.read(_PIECE):
+            yield piece
 
     return unpack
 
 
-def _of_library() -> Callable[[bytes, int], bytes] | None:
+def _of_library() -> Callable[[bytes], _Pieces] | None:
     import ctypes
+
+    class Buffer(ctypes.Structure):  # ZSTD_inBuffer and ZSTD_outBuffer
+        _fields_ = [("at", ctypes.c_char_p), ("size", ctypes.c_size_t), ("used", ctypes.c_size_t)]
 
     for name in _LIBRARIES:
         try:
             library = ctypes.CDLL(name)
         except OSError:
             continue
-        library.ZSTD_decompress.restype = ctypes.c_size_t
-        library.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+        library.ZSTD_createDStream.restype = ctypes.c_void_p
+        library.ZSTD_freeDStream.argtypes = [ctypes.c_void_p]
+        library.ZSTD_decompressStream.restype = ctypes.c_size_t
+        library.ZSTD_decompressStream.argtypes = [ctypes.c_void_p, ctypes.POINTER(Buffer), ctypes.POINTER(Buffer)]
 
-        def unpack(data: bytes, size: int) -> bytes:
-            room = ctypes.create_string_buffer(size or 1)
-            return room.raw[:size] if library.ZSTD_decompress(room, size, data, len(data)) == size else b""
+        def unpack(data: bytes) -> _Pieces:
+            stream, room = library.ZSTD_createDStream(), ctypes.create_string_buffer(_PIECE)
+            given = Buffer(data, len(data), 0)
+            try:
+                left = 1
+                while left:
+                    made = Buffer(ctypes.cast(room, ctypes.c_char_p), _PIECE, 0)
+                    left = library.ZSTD_decompressStream(stream, made, given)
+                    if left > 1 << 63 or (left and not made.used and given.used == given.size):  # an error is a number below zero
+                        raise ValueError("a frame that is damaged or cut")
+                    yield room.raw[: made.used]
+            finally:
+                library.ZSTD_freeDStream(stream)
+            if given.used != given.size:
+                raise ValueError("bytes behind the frame")
 
         return unpack
     return None
 
 
 @functools.lru_cache(None)
-def _unpacker() -> Callable[[bytes, int], bytes]:
-    return _of_python() or _of_zstandard() or _of_library() or unzstd.decompress
+def _unpacker() -> Callable[[bytes], _Pieces]:
+    return _of_python() or _of_zstandard() or _of_library() or unzstd.pieces
 
 
-def decompress(data: bytes | memoryview, size: int, what: str) -> bytes:
-    """`size` bytes; whoever asks knows how many there are to be. Other damage is for his checksum to find."""
+def decompress(data: bytes | memoryview, size: int, what: str, may_go_on: Callable[[], None] = lambda: None) -> bytes:
+    """`size` bytes; whoever asks knows how many there are to be. Other damage is for his checksum to find. `may_go_on` is called before each
+    MiB, and raises where there have been enough: a few kilobytes can unpack to 256 MiB."""
     data = bytes(data)
     if frame_size(data) != size:
         fail("corrupt", f"{what} announces another size than its record")
-    try:
-        found = _unpacker()(data, size)
-    except Exception as error:  # each of the four has its own
-        fail("corrupt", f"{what} does not unpack: {error}")
+    found = bytearray()
+    pieces = _unpacker()(data)
+    while True:
+        may_go_on()
+        try:
+            piece = next(pieces, None)
+        except Exception as error:  # each of the four has its own
+            fail("corrupt", f"{what} does not unpack: {error}")
+        if piece is None:
+            break
+        found += piece
+        if len(found) > size:
+            break
     if len(found) != size:
         fail("corrupt", f"{what} does not unpack to the size in its record")
-    return found
+    return bytes(found)

@@ -81,16 +81,11 @@ def precompile(
     **options: Any,
 ) -> Package:
     """Compiles every shader of a model (a .pt2 file, a folder or a generated C++ file), each found in the store if it is there, and writes
-    the package beside it or to `out`. `options` are those of smelt.compile; <c10/metal/...> is looked for in PyTorch's own include folder
-    where the text still includes it. An error names the shader; then nothing is written."""
+    the package beside it or to `out`. `options` are those of smelt.compile, which finds <c10/metal/...> where the text still includes it. An error names the shader; then nothing is written."""
     path = os.fspath(model)
     sources = list(dict.fromkeys(source for text in _texts(path) for source in shaders_of(text)))
     if not sources:
         raise ArgumentError(f'{path}: there is no Metal source in it: want generated C++ with R"MTL(...)MTL"')
-    if any("<c10/metal/" in source for source in sources) and "include_folders" not in options:
-        import torch
-
-        options["include_folders"] = [os.path.join(os.path.dirname(torch.__file__), "include")]
     made = [
         _request.compile(source + "\n", targets, name=name_of(source), filename=f"{path}: shader {number}", **options)
         for number, source in enumerate(sources)

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .. import is_pure
+from .. import edition
 from ..errors import Error, SourceTypeError
 
-if TYPE_CHECKING or not is_pure:
+if TYPE_CHECKING or edition == "native":
     from .. import _load, _session
     from .._package import Package, open as open_package
     from .._request import compile as compile_package

@@ -13,6 +13,7 @@ class FileLayer {
  public:
   virtual ~FileLayer() = default;
   virtual int open(const char* path, int flags, mode_t mode);
+  virtual ssize_t pread(int fd, void* bytes, size_t count, off_t at);
   virtual ssize_t pwrite(int fd, const void* bytes, size_t count, off_t at);
   virtual int ftruncate(int fd, off_t size);
   virtual int fdatasync(int fd);

@@ -15,13 +15,15 @@ namespace smelt::cache {
 /// no part in it. Move-only; used by one thread.
 class Flight {
  public:
-  /// Waits until the key is free or `timeout` has passed. On a time-out the flight is not `held()` and the caller makes
-  /// the key anyway. Two keys may share a lock (2^24 of them): only a needless wait, so look in the store again after
-  /// it.
-  /// `ready`, when given, is asked between tries, up to 2,000 times a second (Store::indexed()): true ends the wait at
-  /// once, not held, so that waiters need not take turns just to see that the work is done.
+  /// Waits until the key is free, `timeout` has passed, or the holder has not run for kStopped: it is stopped by a
+  /// terminal, a container or a debugger. Then the flight is not `held()` and the caller makes the key anyway. Two keys
+  /// may share a lock (2^24 of them): only a needless wait, so look in the store again after it. `ready`, when given,
+  /// is asked between tries, up to 2,000 times a second (Store::indexed()): true ends the wait at once, not held, so
+  /// that waiters need not take turns just to see that the work is done. `waits` is called after the first second.
   static Result<Flight> acquire(const std::filesystem::path& folder, const Digest& key,
-                                std::chrono::milliseconds timeout, const std::function<bool()>& ready = {});
+                                std::chrono::milliseconds timeout, const std::function<bool()>& ready = {},
+                                const std::function<void()>& waits = {});
+  static constexpr std::chrono::milliseconds kStopped{5000};
   Flight(Flight&&) noexcept;
   Flight& operator=(Flight&&) noexcept;
   ~Flight();
@@ -35,6 +37,8 @@ class Flight {
   bool waited_ = false;
   uint64_t byte_ = 0;
   int process_ = 0;  // that acquired it
+  struct Beat;
+  Beat* beat_ = nullptr;  // of a held one
 };
 
 }  // namespace smelt::cache

@@ -35,8 +35,8 @@ struct PartIn {
 
 struct EntryData;
 
-/// What a find returns. Shares ownership of the mapped bytes: views stay valid as long as any copy lives, whatever trim
-/// or another process does meanwhile. Immutable; safe to share between threads; cheap to copy.
+/// What a find returns. Shares ownership of a copy of the bytes: views stay valid as long as any copy lives, whatever
+/// trim or another process does meanwhile. Immutable; safe to share between threads; cheap to copy.
 class Entry {
  public:
   struct Part {
@@ -66,15 +66,19 @@ enum class Verify : uint8_t {
   always,     ///< at every find
 };
 
+inline constexpr uint64_t kDefaultMaxBytes = uint64_t{5} << 30;
+
 struct StoreOptions {
   bool read_only = false;
-  uint64_t max_bytes = uint64_t{5} << 30;       ///< trimmed to 90 % of this when a put passes it; 0: unbounded
+  uint64_t max_bytes = kDefaultMaxBytes;        ///< trimmed to 90 % of this once a put passes it; 0: unbounded
   uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
   bool durable =
       false;  ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
   Verify verify = Verify::first_use;
+  /// How long a put waits for other processes' writes; then it fails with `store_locked`. Said after a second.
+  std::chrono::milliseconds writer_wait{10000};
   bool trust_any_owner = false;  ///< otherwise a folder of another user, or writable by others, is refused
-  /// Called at most once per kind of trouble, e.g. when a damaged database was set aside. Any thread.
+  /// Called at most once per kind of trouble, e.g. when a damaged database was made anew. Any thread.
   std::function<void(std::string_view)> warn;
   FileLayer* files = nullptr;  ///< tests: fails file calls on purpose. Not owned.
 };
@@ -90,6 +94,7 @@ struct StoreStat {
   uint64_t pack_bytes = 0;  ///< committed pack bytes, dead ones included
   uint64_t disk_bytes = 0;  ///< packs, database, index
   uint64_t raw_bytes = 0;   ///< sum of entries as their users see them (before sharing and compression)
+  uint64_t max_bytes = 0;   ///< the budget of who asks
   int schema_version = 0;
   StoreCounters counters;  ///< all processes so far, this one included
 };
@@ -113,23 +118,35 @@ struct VerifyReport {
   uint64_t entries = 0, blobs = 0, bytes = 0;
   uint64_t damaged_entries = 0, damaged_blobs = 0;
   uint64_t dropped = 0;             ///< entries, if that was asked for
+  bool rebuilt = false;             ///< the database was damaged and is made anew, if that was asked for
   std::vector<std::string> damage;  ///< one line each, of what was found; empty means sound
 };
 
 /// What verify does about damaged entries, besides saying so.
 enum class OnDamage : uint8_t { report, drop };
 
+struct TrimOptions {
+  std::optional<uint64_t>
+      max_bytes;  ///< at most these stay on disk; none: the store's budget, or any with `unused_for`
+  std::optional<std::chrono::hours> unused_for;  ///< entries that nobody has used for so long go
+  bool tagged = false;                           ///< tags are no reason to stay: all go
+};
+
 struct TrimReport {
   uint64_t entries_removed = 0;
   uint64_t bytes_before = 0, bytes_after = 0;  ///< of packs
-  uint64_t bytes_wanted = 0;                   ///< at most these were to stay; 0: any number
+  std::optional<uint64_t> bytes_wanted;        ///< at most these were to stay; none: any number
   uint64_t bytes_tagged = 0;                   ///< of what is left, what tagged entries hold on to
   bool busy = false;                           ///< another process is trimming; nothing was done
 };
 
-/// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
+/// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt; the latter two as absolute paths. Empty: none is set,
+/// and there is no store.
 std::filesystem::path default_store_folder();
-/// Whether the folder is a store, or absent or empty and may become one; Store::open says why not.
+/// $SMELT_STORE_MAX_SIZE, else kDefaultMaxBytes. Errors: invalid_argument for a value that is not a size.
+Result<uint64_t> default_max_bytes();
+/// Whether the folder is this user's or root's, and a store, or absent or empty and may become one; Store::open says
+/// why not.
 bool may_be_store(const std::filesystem::path& folder);
 
 /// A store folder. Threads: every method may be called from any thread. Processes: any number per folder, on a local
@@ -137,8 +154,9 @@ bool may_be_store(const std::filesystem::path& folder);
 /// fork waits for what is being written.
 class Store {
  public:
-  /// Opens, creating the folder (mode 0700) unless read_only. A damaged database is set aside and a fresh one opened
-  /// (one warning). Errors: untrusted (owner or mode), unsupported (network file system), store_newer, io.
+  /// Opens, creating the folder (mode 0700) unless read_only. A damaged database is made anew from the packs, now or
+  /// when it is noticed (one warning). Errors: untrusted (owner or mode), unsupported (network file system),
+  /// store_newer, io.
   static Result<std::shared_ptr<Store>> open(const std::filesystem::path& folder, StoreOptions options = {});
   ~Store();
   Store(const Store&) = delete;
@@ -180,13 +198,18 @@ class Store {
   Result<bool> remove(const Digest& key);
 
   Result<std::vector<EntryInfo>> list();
+  /// The next `most` of them in the order of their keys, behind `after`; none: from the first. For stores of any size.
+  Result<std::vector<EntryInfo>> list(const std::optional<Digest>& after, size_t most);
   Result<StoreStat> stat();
-  /// Reads and hashes everything. With `drop`, entries that are damaged go, which finds would do one by one; else the
-  /// store stays as it is. Damage of the database itself is reported alone.
+  /// Reads and hashes everything, from each key to its bytes. With `drop`, a damaged database is made anew and entries
+  /// that are damaged go, which finds would do one by one; else the store stays as it is.
   Result<VerifyReport> verify(OnDamage what = OnDamage::report);
-  /// Evicts least recently used and cheapest entries until at most `max_bytes` are on disk (0: the budget of the
-  /// options). Tagged entries stay. Readers of mapped entries are not hurt.
-  Result<TrimReport> trim(uint64_t max_bytes = 0);
+  /// Evicts least recently used and cheapest entries. Tagged ones stay, and those in use are not hurt. To 0 bytes it
+  /// empties the store, and its tables shrink.
+  Result<TrimReport> trim(const TrimOptions& options = {});
+  Result<TrimReport> trim(uint64_t max_bytes) { return trim(TrimOptions{max_bytes, {}, false}); }
+  /// Sets the counters that stat() shows to zero.
+  Result<void> reset_counters();
 
   /// Points name@version at `key`, which must exist. Moving an existing tag needs `move`.
   Result<void> tag(std::string_view name, std::string_view version, const Digest& key, bool move = false);

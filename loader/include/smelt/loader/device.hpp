@@ -21,7 +21,7 @@ std::string_view to_string(DeviceKind kind);
 /// What an offline device pretends to be.
 struct DeviceProfile {
   std::string name = "offline";
-  Target target = {"macos26", Platform::macos, {26, 0, 0}, {4, 0, 0}, {2, 8, 0}, 9};
+  Target target = {"macos27", Platform::macos, {27, 0, 0}, {4, 1, 0}, {2, 9, 0}, 9};
   Limits limits;
 };
 

@@ -67,6 +67,12 @@ class Encoder {
   /// than the cpu.
   Result<void> set_texture(uint32_t index, TextureRef texture);
   Result<void> set_sampler(uint32_t index, SamplerRef sampler);
+  /// What kernels reach by handles from memory: the addresses of `Texture::cpu()` and `Sampler::cpu()` in an argument
+  /// buffer. Kept until forget_used(), clear_bindings() or reset(). Checked code takes no handle but of these and of
+  /// what is bound.
+  void use(TextureRef texture) { used_textures_.push_back(std::move(texture)); }
+  void use(SamplerRef sampler) { used_samplers_.push_back(std::move(sampler)); }
+  void forget_used();
   /// What an argument visible_function_table<S> [[buffer(index)]] is: visible functions by name, of the library that
   /// the kernel is from; an empty name leaves its entry empty. Nothing: the null table. Copied. A dispatch fails when
   /// the kernel calls an entry that is empty, or whose function has another type or is of another library.
@@ -83,8 +89,8 @@ class Encoder {
   /// Runs every thread of the grid exactly once; edge groups are trimmed. A component 0 in `threads` is a no-op that
   /// succeeds. Default group: what the kernel requires, else (min(limit, x), 1, 1).
   /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer,
-  /// texture or sampler that the kernel uses is not bound, or a texture is of another type than it takes),
-  /// buffer_bounds (checked code), device_unavailable (offline).
+  /// texture or sampler that the kernel uses is not bound, a buffer is shorter than the type that the kernel reads
+  /// there, or a texture is of another type than it takes), buffer_bounds (checked code), device_unavailable (offline).
   Result<void> dispatch_threads(Size3 threads);
   Result<void> dispatch_threads(Size3 threads, Size3 group_size);
   /// `rank`: how many components of `threads` are meant, 1 to 3; the others are 1. Without `group_size`: the default.
@@ -154,9 +160,12 @@ class Encoder {
   std::array<const smelt_cpu_sampler*, kSamplers> samplers_{};
   std::array<TextureRef, kTextures> texture_refs_;
   std::array<SamplerRef, kSamplers> sampler_refs_;
+  std::vector<TextureRef> used_textures_;
+  std::vector<SamplerRef> used_samplers_;
 
  private:
   Result<void> check_textures(const PipelineState& pipeline) const;
+  Result<void> check_length(const PipelineState& pipeline, const LeastBytes& least) const;
   Result<void> check_tensors(const PipelineState& pipeline) const;
   Result<void> bind_tensor(uint32_t index, std::span<std::byte> memory, uint64_t offset, const TensorShape& shape);
   Result<void> check_stage(const PipelineState& pipeline, const Size3& threads, const Size3& group) const;

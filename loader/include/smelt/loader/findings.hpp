@@ -46,6 +46,10 @@ std::string_view to_string(Finding::Kind kind);
 /// Of the last launch of checked code that this thread made and waited for; notes included.
 const std::vector<Finding>& last_findings();
 
+/// From now on each finding is also a line on stderr, once for each pair of places: for programs that may not look at
+/// their launches' errors.
+void say_findings();
+
 /// A few lines for people, the first of them whole by itself.
 std::string text_of(const Finding& finding);
 /// One JSON object on one line, as SMELT_CHECK_REPORT gets them.

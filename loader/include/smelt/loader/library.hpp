@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/base/checks.hpp"
+#include "smelt/loader/argument_rule.hpp"
 #include "smelt/loader/constants.hpp"
 #include "smelt/loader/device.hpp"
 #include "smelt/loader/types.hpp"
@@ -207,6 +208,10 @@ class PipelineState {
   const std::string& name() const { return facts_.name; }
   const DeviceRef& device() const { return facts_.device; }
   std::span<const ArgInfo> args() const;
+  /// What a dispatch holds its buffers to; empty for kernels with function constants, which may take some away.
+  std::span<const LeastBytes> least_bytes() const;
+  /// Dimensions of the grid that the kernel tells apart, 2 or 3; 0 when it is one, or not known.
+  uint32_t grid_rank() const;
   uint64_t max_threads_per_threadgroup() const { return facts_.max_threads; }
   uint64_t thread_execution_width() const { return facts_.execution_width; }
   uint64_t static_threadgroup_memory_length() const { return facts_.threadgroup_bytes; }

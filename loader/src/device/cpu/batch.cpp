@@ -17,8 +17,7 @@ void run_item(CpuDevice& device, Batch::Item& item) {
   void* const scratch = scratch_of_thread.at_least(item.scratch_bytes);
   item.no_memory = scratch == nullptr;
   if (item.no_memory) return;
-  LogContext log_context{&device, item.pipeline.get()};
-  const smelt_cpu_services services{&log_context, receive_log};
+  LaunchServices services(device, *item.pipeline, item.known);
   item.dispatch.buffers = item.addresses.data();
   item.dispatch.buffer_bytes = item.lengths.data();
   item.dispatch.threadgroup_offsets = item.threadgroup_offsets.data();
@@ -27,7 +26,7 @@ void run_item(CpuDevice& device, Batch::Item& item) {
   item.dispatch.textures = item.textures.data();
   item.dispatch.samplers = item.samplers.data();
   item.dispatch.fault = &item.fault;
-  item.dispatch.services = &services;
+  item.dispatch.services = &services.calls();
   const Watchdog::Launch watched(device.watchdog(), item.fault);
   if (!scratch_of_thread.sampled()) return item.code->entry(&item.dispatch, &item.box, scratch);
   const auto start = std::chrono::steady_clock::now();
@@ -92,6 +91,7 @@ Result<void> Batch::run(CpuDevice& device) {
     item.fault = {};
     item.buffers.clear();
     item.handles.clear();
+    item.known.reset();
     item.pipeline.reset();
   }
   count_ = 0;

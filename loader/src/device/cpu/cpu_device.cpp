@@ -2,6 +2,7 @@
 #include "cpu_device.hpp"
 
 #include "smelt/base/seconds.hpp"
+#include "smelt/base/text.hpp"
 #include "smelt/loader/code_source.hpp"
 
 #include "joined.hpp"
@@ -227,7 +228,7 @@ Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice
       return fail(Errc::digest_mismatch, "slice '{}' is not the one that the manifest lists", slice.target.name);
   }
   for (const schema::CpuKernel& kernel : parsed.kernels)
-    if (kernel.checked.watches() && kernel.oldest < schema::kCpuSliceThatWatches)
+    if (kernel.checked.watches() && kernel.oldest < schema::kCpuSliceThatChecks)
       return fail(Errc::unsupported,
                   "slice '{}' watches its threads as format {} has it, which is not run any more: compile it again",
                   slice.target.name, kernel.oldest);
@@ -239,7 +240,7 @@ void CpuDevice::log(std::string_view kernel, std::string_view line) {
   if (log_)
     log_(kernel, line);
   else
-    fmt::print(stderr, "{}: {}\n", kernel, line);
+    fmt::print(stderr, "{}: {}\n", printable(kernel), printable(line));  // a kernel steers no terminal
 }
 
 Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
@@ -250,6 +251,7 @@ CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block)
     : entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
       range(kernel.range),
       checked(kernel.checked),
+      threadgroup_bytes(kernel.threadgroup_bytes),
       fixed_bytes(kernel.fixed_bytes),
       bytes_per_thread(kernel.bytes_per_thread),
       constants(std::move(block)),

@@ -60,6 +60,7 @@ struct CpuCode {
   smelt_cpu_entry entry;
   schema::CpuRangeKind range;
   Checks checked;
+  uint32_t threadgroup_bytes;  ///< that its variables have, and the room between them, from the begin of scratch
   uint64_t fixed_bytes;
   uint64_t bytes_per_thread;
   Bytes constants;  ///< the block that the code reads; of constants_bytes
@@ -104,6 +105,7 @@ class CpuPipeline final : public PipelineState, public std::enable_shared_from_t
 };
 
 class Batch;
+struct KnownHandles;
 
 class CpuEncoder final : public Encoder {
  public:
@@ -121,12 +123,14 @@ class CpuEncoder final : public Encoder {
   /// Whether that is how `code` runs.
   bool runs_in_order(const CpuCode& code) const { return code.checked.watches() || cpu_.order().is_asked(); }
   /// On this thread alone: code that watches its threads, or groups in the order that somebody asked for.
-  Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, const smelt_cpu_services& services,
+  Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_services& services,
                                smelt_cpu_fault& fault);
 
   /// What is the same for a launch and one that is kept. `prelude` is not to be moved afterwards.
   Result<void> prepare(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, Prelude& prelude);
   void keep(const CpuPipeline& pipeline, const Prelude& prelude);
+  /// To a launch by now; null for code that does not ask.
+  std::shared_ptr<const KnownHandles> known_to(const CpuCode& code) const;
 
   CpuDevice& cpu_;
   std::unique_ptr<Batch> batch_;  // of dispatches that are independent; null before the first

@@ -297,6 +297,11 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
   return {};
 }
 
+std::shared_ptr<const KnownHandles> CpuEncoder::known_to(const CpuCode& code) const {
+  if (!code.checked) return nullptr;
+  return known_handles(textures_, samplers_, used_textures_, used_samplers_);
+}
+
 void CpuEncoder::keep(const CpuPipeline& pipeline, const Prelude& prelude) {
   if (!batch_) batch_ = std::make_unique<Batch>();
   Batch::Item& item = batch_->add();
@@ -320,6 +325,9 @@ void CpuEncoder::keep(const CpuPipeline& pipeline, const Prelude& prelude) {
   }
   for (SlotMask mask = in_use(BindingClass::sampler); mask != 0; mask &= mask - 1)
     item.handles.push_back(sampler_refs_[lowest_slot(mask)]);
+  item.handles.insert(item.handles.end(), used_textures_.begin(), used_textures_.end());
+  item.handles.insert(item.handles.end(), used_samplers_.begin(), used_samplers_.end());
+  item.known = known_to(*prelude.code);
   item.samplers = samplers_;
   size_t inlined = 0;
   for (SlotMask mask = in_use(BindingClass::buffer); mask != 0; mask &= mask - 1) {
@@ -345,11 +353,10 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   RunningLaunchOfThread::Scope running(pipeline, dispatch);
   smelt_cpu_fault& fault = running.record();
   dispatch.fault = &fault;
-  LogContext log_context{&cpu_, &pipeline};
-  const smelt_cpu_services services{&log_context, receive_log, nullptr};
-  dispatch.services = &services;
+  LaunchServices services(cpu_, pipeline, known_to(code));
+  dispatch.services = &services.calls();
   if (code.checked) forget_findings();
-  if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services, fault);
+  if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services.calls(), fault);
   float expected = prelude.expected;
 
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
@@ -395,8 +402,8 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   return outcome(cpu_, pipeline, dispatch, fault);
 }
 
-Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& prelude,
-                                         const smelt_cpu_services& services, smelt_cpu_fault& fault) {
+Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_services& services,
+                                         smelt_cpu_fault& fault) {
   const CpuCode& code = *prelude.code;
   smelt_cpu_dispatch& dispatch = prelude.dispatch;
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
@@ -409,15 +416,13 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   void* const scratch = memory.get();
   if (scratch == nullptr) return no_scratch(pipeline, prelude.scratch_bytes);
   std::optional<Watcher> watcher;
-  smelt_cpu_services with = services;
   if (code.checked.watches()) {
     watcher.emplace(pipeline, dispatch, code.checked,
-                    std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
-                    static_cast<uint32_t>(pipeline.static_threadgroup_memory_length()), cpu_.order());
+                    std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes), code.threadgroup_bytes,
+                    cpu_.order());
     if (code.checked.has(Check::races) && !watcher->lay_out_cells(pass() == nullptr))
       return no_scratch(pipeline, prelude.scratch_bytes);
-    with.watch = &watcher->calls();
-    dispatch.services = &with;
+    services.watch = &watcher->calls();
   }
   const bool by_thread = prelude.by_thread();
   const uint64_t groups = uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2];
@@ -438,7 +443,6 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
     code.entry(&dispatch, &box, scratch);
     ending.look();
   }
-  dispatch.services = &services;
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
   if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);
   if (ending.requested()) end_launch(fault);

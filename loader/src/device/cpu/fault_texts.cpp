@@ -4,6 +4,7 @@
 #include "library_data.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 namespace smelt::loader {
@@ -62,12 +63,22 @@ Stray left_texture(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispat
 
 Stray stray(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, const smelt_cpu_fault& fault) {
   if (fault.buffer == SMELT_CPU_FAULT_TEXTURE) return left_texture(pipeline, dispatch, fault);
+  if (fault.buffer == SMELT_CPU_FAULT_HANDLE)
+    return {
+        "", std::nullopt,
+        fmt::format("uses as a {} what is at address {:#x}, through a handle that was read from memory or made from "
+                    "a number: the launch was handed none there",
+                    fault.bytes == 0 ? "texture" : "sampler", fault.offset)};
   if (const auto place = place_of(fault))
     return {"", std::nullopt, fmt::format("{} {} bytes {}", verb(fault), fault.bytes, *place)};
   Stray result;
   uint64_t has = 0;
   uint64_t element = 1;
-  if (fault.buffer == SMELT_CPU_FAULT_STATIC_THREADGROUP) {
+  const std::vector<ThreadgroupVariable> variables = threadgroup_variables(fault.variables);
+  if (const uint32_t number = fault.buffer - SMELT_CPU_FAULT_VARIABLE; number < variables.size()) {
+    result.memory = variables[number].title();
+    has = variables[number].bytes;
+  } else if (fault.buffer == SMELT_CPU_FAULT_STATIC_THREADGROUP) {
     result.memory = "static threadgroup memory";
     has = pipeline.static_threadgroup_memory_length();
   } else {
@@ -101,6 +112,25 @@ Stray stray(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, con
 }
 
 }  // namespace
+
+std::vector<ThreadgroupVariable> threadgroup_variables(const char* text) {
+  std::vector<ThreadgroupVariable> variables;
+  std::string_view rest = text != nullptr ? text : "";
+  const auto number = [&] {
+    uint64_t value = 0;
+    const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    rest.remove_prefix(std::min<size_t>(static_cast<size_t>(read.ptr - rest.data()) + 1, rest.size()));
+    return value;
+  };
+  while (!rest.empty()) {
+    ThreadgroupVariable& variable = variables.emplace_back();
+    variable.offset = number();
+    variable.bytes = number();
+    variable.name = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(variable.name.size() + 1, rest.size()));
+  }
+  return variables;
+}
 
 tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
                               const smelt_cpu_fault& fault) {

@@ -4,6 +4,8 @@
 #include "smelt/base/text.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -77,21 +79,38 @@ const std::vector<Suppression>& suppressions() {
   return *known;
 }
 
-/// Adds to $SMELT_CHECK_REPORT what this process has not told of yet.
-void write_report(const std::vector<Finding>& findings) {
+bool is_note(const Finding& finding) {
+  return finding.kind == Finding::Kind::same_value;
+}
+
+std::atomic<bool> says_findings{false}, has_found{false};
+
+/// What SMELT_CHECK_EXIT says; 0: nothing, or no exit code.
+int exit_code() {
+  const char* const word = std::getenv("SMELT_CHECK_EXIT");
+  const std::string_view text(word != nullptr ? word : "");
+  int code = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), code);
+  const bool is_code = read.ec == std::errc() && read.ptr == text.data() + text.size() && code >= 0 && code < 256;
+  if (!text.empty() && !is_code)
+    std::fprintf(stderr, "smelt: SMELT_CHECK_EXIT: '%s' is no exit code from 0 to 255\n", word);
+  return is_code ? code : 0;
+}
+
+/// Registered before main, so that it runs behind all that the program itself does at its end.
+const bool registered = [] {
+  if (std::getenv("SMELT_CHECK_EXIT") == nullptr) return false;
+  static const int code = exit_code();
+  return code != 0 && std::atexit([] {
+                        if (!has_found) return;
+                        std::fflush(nullptr);
+                        std::_Exit(code);
+                      }) == 0;
+}();
+
+void append_to_report(const std::string& lines) {
   const char* const name = std::getenv("SMELT_CHECK_REPORT");
   if (name == nullptr || *name == 0) return;
-  static std::mutex lock;
-  static auto& told_of = *new std::set<std::string>();
-  const std::lock_guard guard(lock);
-  std::string lines;
-  for (const Finding& finding : findings)
-    if (told_of
-            .insert(fmt::format("{}\n{}\n{}\n{}", to_string(finding.kind), finding.kernel, finding.first.place,
-                                finding.second ? finding.second->place : ""))
-            .second)
-      lines += json_of(finding) + "\n";
-  if (lines.empty()) return;
   // One write at the end of the file, so that lines of several processes stay whole.
   std::FILE* const file = std::fopen(name, "ae");
   if (file == nullptr) {
@@ -100,6 +119,28 @@ void write_report(const std::vector<Finding>& findings) {
   }
   std::fwrite(lines.data(), 1, lines.size(), file);
   std::fclose(file);
+}
+
+/// To $SMELT_CHECK_REPORT, and where it is asked for to stderr, what this process has not told of yet.
+void report(const std::vector<Finding>& findings) {
+  static std::mutex lock;
+  static auto& told_of = *new std::set<std::string>();
+  const std::lock_guard guard(lock);
+  std::string lines, said;
+  for (const Finding& finding : findings) {
+    has_found = has_found || !is_note(finding);
+    if (!told_of
+             .insert(fmt::format("{}\n{}\n{}\n{}", to_string(finding.kind), finding.kernel, finding.first.place,
+                                 finding.second ? finding.second->place : ""))
+             .second)
+      continue;
+    lines += json_of(finding) + "\n";
+    said +=
+        fmt::format("smelt: kernel '{}': {}{}\n", finding.kernel, is_note(finding) ? "note: " : "", text_of(finding));
+  }
+  if (lines.empty()) return;
+  append_to_report(lines);
+  if (says_findings) std::fwrite(said.data(), 1, said.size(), stderr);
 }
 
 bool goes_on() {
@@ -155,6 +196,10 @@ std::string json_of(const Finding& finding) {
   return text;
 }
 
+void say_findings() {
+  says_findings = true;
+}
+
 void forget_findings() {
   findings_of_thread.clear();
 }
@@ -164,9 +209,8 @@ Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
     return std::any_of(suppressions().begin(), suppressions().end(),
                        [&](const Suppression& one) { return one.covers(finding); });
   });
-  write_report(findings);
+  report(findings);
   findings_of_thread = std::move(findings);
-  const auto is_note = [](const Finding& finding) { return finding.kind == Finding::Kind::same_value; };
   const auto faults = std::count_if(findings_of_thread.begin(), findings_of_thread.end(),
                                     [&](const auto& one) { return !is_note(one); });
   if (faults == 0 || goes_on()) return {};

@@ -18,11 +18,21 @@ tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes) {
               bytes);
 }
 
-void receive_log(void* context, const char*, const char*, uint32_t, const char* format, const void* arguments,
-                 uint64_t bytes) {
-  const auto& log = *static_cast<const LogContext*>(context);
-  if (format == nullptr || (arguments == nullptr && bytes != 0)) return;
-  log.device->log(log.pipeline->name(), format_log(format, {static_cast<const std::byte*>(arguments), bytes}));
+LaunchServices::LaunchServices(CpuDevice& device, const CpuPipeline& pipeline,
+                               std::shared_ptr<const KnownHandles> known)
+    : device_(device), pipeline_(pipeline), known_(std::move(known)) {
+  calls_.context = this;
+  calls_.log = [](void* context, const char*, const char*, uint32_t, const char* format, const void* arguments,
+                  uint64_t bytes) {
+    const auto& self = *static_cast<const LaunchServices*>(context);
+    if (format == nullptr || (arguments == nullptr && bytes != 0)) return;
+    self.device_.log(self.pipeline_.name(), format_log(format, {static_cast<const std::byte*>(arguments), bytes}));
+  };
+  if (!known_) return;
+  calls_.textures = known_->textures.data();
+  calls_.texture_count = known_->textures.size();
+  calls_.samplers = known_->samplers.data();
+  calls_.sampler_count = known_->samplers.size();
 }
 
 namespace {

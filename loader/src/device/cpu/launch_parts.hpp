@@ -5,6 +5,7 @@
 #include "smelt/loader/findings.hpp"
 
 #include "cpu_device.hpp"
+#include "known_handles.hpp"
 
 #include <limits>
 #include <new>
@@ -48,14 +49,22 @@ inline thread_local Scratch scratch_of_thread;
 /// Threads of this kernel took so long.
 void learn(const CpuPipeline& pipeline, float nanoseconds, double threads);
 
-/// Whom the lines of one launch are from, and who gets them.
-struct LogContext {
-  CpuDevice* device;
-  const CpuPipeline* pipeline;
+/// What the host does for one launch, which it outlives.
+class LaunchServices {
+ public:
+  /// `known`: of checked code.
+  LaunchServices(CpuDevice& device, const CpuPipeline& pipeline, std::shared_ptr<const KnownHandles> known);
+  LaunchServices(const LaunchServices&) = delete;
+  LaunchServices& operator=(const LaunchServices&) = delete;
+
+  smelt_cpu_services& calls() { return calls_; }
+
+ private:
+  CpuDevice& device_;
+  const CpuPipeline& pipeline_;
+  std::shared_ptr<const KnownHandles> known_;
+  smelt_cpu_services calls_{};
 };
-/// smelt_cpu_services::log, for a LogContext.
-void receive_log(void* context, const char* subsystem, const char* category, uint32_t type, const char* format,
-                 const void* arguments, uint64_t bytes);
 
 tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes);
 

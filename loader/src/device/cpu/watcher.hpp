@@ -25,7 +25,8 @@ class CpuPipeline;
 /// accesses, code writes into cells itself (aot/cpu/work_item/watch.cpp); it asks where that is not enough.
 class Watcher {
  public:
-  /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup memory. All outlive the watcher.
+  /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup memory, of which the code itself
+  /// says how much it is. All outlive the watcher.
   Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, Checks checks, std::span<std::byte> scratch,
           uint32_t static_threadgroup_bytes, const LaunchOrder& order);
   Watcher(const Watcher&) = delete;
@@ -149,7 +150,7 @@ class Watcher {
   /// With padded rows the element counts them, too.
   void name_texture(Finding& finding, uint64_t address) const;
   void name_buffer(Finding& finding, uint64_t address, uint64_t bytes) const;
-  void name_memory(Finding& finding, uint64_t address, uint64_t bytes, const char* place) const;
+  void name_memory(Finding& finding, uint64_t address, uint64_t bytes) const;
 
   const CpuPipeline& pipeline_;
   const smelt_cpu_dispatch& dispatch_;

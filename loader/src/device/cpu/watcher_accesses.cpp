@@ -107,8 +107,11 @@ void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t a
   if (now.is_write()) {
     for (const Touch read : reads)
       if (races_with(read)) found_race(read, now, address, is_threadgroup);
+    // What races with an atomic races with a write as well, but not the other way round.
+    const bool says_more = now.is_atomic() && !write.is_empty() && !write.is_atomic() &&
+                           write.thread() == now.thread() && write.era() == now.era();
     // Code asks about it until it is settled.
-    *cell.last = is_pending ? ~uint64_t{0} : now.bits;
+    *cell.last = is_pending ? ~uint64_t{0} : says_more ? write.bits : now.bits;
     return;
   }
   // Two readers are enough to find one for every writer; those that are behind a barrier make room.
@@ -231,7 +234,7 @@ void Watcher::compare(const Pending& one) {
   if (Finding* const finding = new_finding(Finding::Kind::same_value, first, second)) {
     finding->first = side(thread_of(one.before), first, "writes");
     finding->second = side(thread_of(one.now), second, "writes the same");
-    name_memory(*finding, one.address, element_bytes(one.now), second);
+    name_memory(*finding, one.address, element_bytes(one.now));
   }
 }
 

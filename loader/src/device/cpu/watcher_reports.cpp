@@ -3,11 +3,11 @@
 #include "smelt/base/sort.hpp"
 
 #include "cpu_device.hpp"
+#include "fault_texts.hpp"
 #include "library_data.hpp"
 #include "watcher.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace smelt::loader {
 namespace {
@@ -16,11 +16,6 @@ constexpr size_t kMostFindings = 200;  // of one launch
 
 std::array<uint32_t, 3> position_in(uint32_t index, const std::array<uint32_t, 3>& size) {
   return {index % size[0], index / size[0] % size[1], index / size[0] / size[1]};
-}
-
-/// "FILE:LINE:COLUMN", without what follows about the memory.
-std::string place_alone(std::string_view place) {
-  return std::string(place.substr(0, place.find('|')));
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ void Watcher::found_race(Touch before, Touch now, uint64_t address, bool is_thre
     };
     finding.first = side(thread, first, does(before));
     finding.second = side(thread_of(now), second, does(now));
-    name_memory(finding, address, element_bytes(now), second);
+    name_memory(finding, address, element_bytes(now));
   }
   const std::string_view flags = is_threadgroup                          ? "mem_flags::mem_threadgroup"
                                  : finding.memory.starts_with("texture") ? "mem_flags::mem_texture"
@@ -92,7 +87,7 @@ Watcher::Told* Watcher::add(Finding::Kind kind, const char* first, const char* s
 
 FindingSide Watcher::side(uint32_t thread, const char* place, std::string does) const {
   FindingSide made;
-  made.place = place_alone(place);
+  made.place = place;
   made.does = std::move(does);
   made.group = position_in(thread / group_threads_, {dispatch_.groups[0], dispatch_.groups[1], dispatch_.groups[2]});
   std::array<uint32_t, 3> size{};
@@ -103,23 +98,15 @@ FindingSide Watcher::side(uint32_t thread, const char* place, std::string does) 
   return made;
 }
 
-void Watcher::name_memory(Finding& finding, uint64_t address, uint64_t bytes, const char* place) const {
+void Watcher::name_memory(Finding& finding, uint64_t address, uint64_t bytes) const {
   const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
-  if (address >= low && address < low + static_bytes_) {
-    uint64_t offset = address - low;
-    finding.memory = "threadgroup memory";
-    const std::string_view text = place;
-    const size_t bar = text.find('|');
-    const size_t at = text.rfind('@');
-    uint64_t start = 0;
-    if (bar != text.npos && at != text.npos &&
-        std::from_chars(text.data() + at + 1, text.data() + text.size(), start).ec == std::errc() && start <= offset) {
-      finding.memory = fmt::format("threadgroup variable '{}'", text.substr(bar + 1, at - bar - 1));
-      offset -= start;
+  for (const ThreadgroupVariable& variable :
+       threadgroup_variables(reinterpret_cast<const char*>(sites_) + sites_[0].text))
+    if (address >= low + variable.offset && address < low + variable.offset + variable.bytes) {
+      finding.memory = variable.title();
+      finding.element = (address - low - variable.offset) / bytes;
+      return;
     }
-    finding.element = offset / bytes;
-    return;
-  }
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
     const uint64_t start = low + dispatch_.threadgroup_offsets[i];
     if (has_argument(i) && address >= start && address < start + dispatch_.threadgroup_bytes[i]) {
@@ -204,7 +191,7 @@ void Watcher::compare(ConcurrentPass& pass, uint32_t barriers, std::vector<Findi
       if (one.access.high > address) return;  // of its two readers one is enough
       close(one);
       const auto [at, is_new] = place_of_site.try_emplace(touch.site(), static_cast<uint32_t>(places.size()));
-      if (is_new) places.push_back(place_alone(text(touch)));
+      if (is_new) places.push_back(text(touch));
       one = {{address, address, does, at->second}, touch.site()};
     }
     one.access.high = address + bytes;

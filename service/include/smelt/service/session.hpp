@@ -104,7 +104,7 @@ struct SessionOptions {
   bool use_store = true;
   bool offline = false;  ///< a miss is `not_cached`; nothing is compiled
   bool read_only = false;
-  uint64_t max_store_bytes = uint64_t{5} << 30;
+  std::optional<uint64_t> max_store_bytes;  ///< 0: no budget; nothing: cache::default_max_bytes()
   /// Remotes behind the store, nearest first, as URLs (docs/guide/remotes.md); nothing: $SMELT_REMOTE.
   std::optional<std::vector<std::string>> remotes;
   unsigned threads = 0;  ///< threads of the compiler; 0: one per core
@@ -116,7 +116,8 @@ struct SessionOptions {
 /// cache::default_store_folder(), for those who do not know the cache.
 std::filesystem::path default_store_folder();
 
-/// Where precompiled Metal headers are kept: in the default store's folder. Empty when that is somebody else's.
+/// Where precompiled Metal headers are kept: in the default store's folder. Empty when there is none, or
+/// somebody else may write to it.
 std::filesystem::path precompiled_folder();
 
 /// Metal source that was read and checked whole, and whose kernels are compiled one by one, when somebody wants them.

@@ -68,7 +68,7 @@ TEST_CASE("every kernel of ggml keeps its instructions through our writer") {
 TEST_CASE("vadd of every generation, through our writer, gives the same bits") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("../shared/data/metallibs is absent");
+    smelt::test::skipped("tests/data/metallibs is absent");
     return;
   }
   for (const char* version : {"11", "12", "13", "14", "15", "26"}) {

@@ -379,6 +379,117 @@ after:
 )");
 }
 
+// Facts that LLVM derives from a condition hold where lanes are on. What lanes share is lane 0's, which may be off.
+TEST_CASE("facts that do not hold for lane 0, which is off") {
+  const struct {
+    const char* name;
+    unsigned first;     // what is added to the index to make %t
+    const char* is_on;  // of %t
+    const char* code;   // %at, a 64-bit offset
+    unsigned align;
+  } cases[] = {
+      {"or disjoint", 1, "and i32 %t, 1",
+       "%n = or disjoint i32 %t, 1\n  %w = zext i32 %n to i64\n  %at = shl i64 %w, 2", 4},
+      {"or disjoint, widened first", 1, "and i32 %t, 1", R"(
+  %w = zext i32 %t to i64
+  %w1 = or disjoint i64 %w, 1
+  %at = shl nuw nsw i64 %w1, 2)",
+       4},
+      {"or disjoint with a variable", 1, "and i32 %t, 1", R"(
+  %u = load i32, ptr addrspace(1) %buffer2
+  %one = and i32 %u, 1
+  %n = or disjoint i32 %t, %one
+  %w = zext i32 %n to i64
+  %at = shl nuw nsw i64 %w, 2)",
+       4},
+      {"or disjoint in bytes", 1, "and i32 %t, 1", R"(
+  %b = shl nuw nsw i32 %t, 2
+  %b4 = or disjoint i32 %b, 4
+  %at = zext nneg i32 %b4 to i64)",
+       4},
+      {"or disjoint of 16 bits", 1, "and i32 %t, 1", R"(
+  %s = trunc nuw nsw i32 %t to i16
+  %s1 = or disjoint i16 %s, 1
+  %w = zext nneg i16 %s1 to i64
+  %at = shl i64 %w, 2)",
+       4},
+      {"a sum of what is not negative", -3u, "and i32 %t, -256", R"(
+  %n = add nuw nsw i32 %t, 4
+  %w = zext nneg i32 %n to i64
+  %at = shl nuw nsw i64 %w, 2)",
+       4},
+      {"a greater alignment", 1, "and i32 %t, 15", "%w = zext nneg i32 %t to i64\n  %at = shl nuw nsw i64 %w, 2", 64},
+  };
+  for (const auto& one : cases)
+    for (const bool loads : {true, false}) {
+      CAPTURE(std::string(one.name));
+      // Where a buffer begins differs from copy to copy.
+      const bool aligned = one.align > 4;
+      const std::string text = fmt::format(
+          R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+entry:
+  %i = zext i32 %index to i64
+  %t = add i32 %index, {first}
+  %low = {is_on}
+  %on = icmp eq i32 %low, 0
+  %address = ptrtoint ptr addrspace(1) %buffer{other} to i64
+  %behind = add i64 %address, 63
+  %even = and i64 %behind, -64
+  %base = inttoptr i64 %even to ptr addrspace(1)
+  br i1 %on, label %work, label %end
+work:
+  {code}
+  %place = mul i64 %i, 4
+  %mine = getelementptr inbounds i8, ptr addrspace(1) %buffer{own}, i64 %place
+  %theirs = getelementptr inbounds i8, ptr addrspace(1) {base}, i64 %at
+  %x = load i32, ptr addrspace(1) {from}
+  %y = and i32 %x, {kept}
+  store i32 %y, ptr addrspace(1) {to}
+  br label %end
+end:
+  ret void
+}}
+)",
+          fmt::arg("first", one.first), fmt::arg("is_on", one.is_on), fmt::arg("code", one.code),
+          fmt::arg("own", loads ? 1 : 0), fmt::arg("other", loads ? 0 : 1), fmt::arg("kept", aligned ? 0 : -1),
+          fmt::arg("base", aligned ? "%base"
+                           : loads ? "%buffer0"
+                                   : "%buffer1"),
+          fmt::arg("from", loads ? fmt::format("%theirs, align {}", one.align) : "%mine, align 4"),
+          fmt::arg("to", loads ? "%mine, align 4" : fmt::format("%theirs, align {}", one.align)));
+      if (loads || !aligned) check(text);
+    }
+}
+
+TEST_CASE("what lanes that skipped an arm bring, where those in it bring nothing") {
+  for (const char* brought : {"%u", "%index"})
+    check(fmt::format(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+entry:
+  %i = zext i32 %index to i64
+  %u = load i32, ptr addrspace(1) %buffer0
+  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
+  %c = load i8, ptr addrspace(1) %pc
+  %on = icmp ne i8 %c, 0
+  %to = getelementptr i32, ptr addrspace(1) %buffer1, i64 %i
+  br i1 %on, label %work, label %end
+work:
+  store i32 1, ptr addrspace(1) %to
+  br label %end
+end:
+  %v = phi i32 [ undef, %work ], [ {}, %entry ]
+  br i1 %on, label %done, label %more
+more:
+  store i32 %v, ptr addrspace(1) %to
+  br label %done
+done:
+  ret void
+}}
+)",
+                      brought));
+}
+
 TEST_CASE("several lanes write one place: the last one wins") {
   check(flagged_work("store i32 %index, ptr addrspace(1) %buffer1", R"(
   %second = getelementptr i32, ptr addrspace(1) %buffer1, i64 1

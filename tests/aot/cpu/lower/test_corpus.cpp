@@ -100,7 +100,7 @@ TEST_CASE("all kernels of Apple-built libraries lower") {
 TEST_CASE("the small Apple-built libraries lower") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    smelt::test::skipped("no ../shared/data/metallibs");
+    smelt::test::skipped("no tests/data/metallibs");
     return;
   }
   for (const auto& path : files_below(*folder, ".metallib")) {

@@ -61,9 +61,9 @@ std::string caller(const std::string& name, const std::string& result, const std
 }  // namespace
 
 TEST_CASE("every compute operation of Apple's bitcode has an answer") {
-  const auto path = shared("docs/air-harvest.tsv");
+  const auto path = shared("aot/data/air-harvest.tsv");
   if (!path) {
-    smelt::test::skipped("no ../shared/docs");
+    smelt::test::skipped("no tests/aot/data");
     return;
   }
   // What a CPU slice refuses: textures, derivatives, function tables.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Triton kernels that cover what ../shared/data/triton-3.6.0 does not; generate.py compiles them with stock Triton.
+"""Triton kernels that cover what tests/data/triton-3.6.0 does not; generate.py compiles them with stock Triton.
 
 Their IR lies in hip-gfx1030/, hip-gfx1100/ and hip-gfx1200/ beside this file, and references.py says what they compute.
 thin.py has left out what the architectures share.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the kernels of kernels.py, and of ../shared/data/triton-3.6.0, compute: NumPy in double precision.
+"""What the kernels of kernels.py, and of tests/data/triton-3.6.0, compute: NumPy in double precision.
 
 cases(seed, shape) gives, by kernel, a Case: arguments in the kernel's order, grid, and what each written array must hold.
 An array is an argument by reference, an int is an i32, a float an f32.
@@ -106,7 +106,7 @@ def cases(seed: int, at: Shape) -> dict[str, Case]:
     wide = np.float64
     n, rows, width = at.n, at.rows, at.width
 
-    # ../shared/data/triton-3.6.0
+    # tests/data/triton-3.6.0
     x, y, xh, yh = f32(n), f32(n), f16(n), f16(n)
     made["vector_add"] = Case([x, y, zeros(n), n], (blocks(n, 1024),), {2: x + y})
     made["vector_add_f16"] = Case([xh, yh, zeros(n, np.float16), n], (blocks(n, 1024),), {2: xh + yh})

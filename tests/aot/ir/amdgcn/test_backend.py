@@ -3,7 +3,7 @@
 """The plug-in back end with stock Triton: @triton.jit kernels on the CPU, from Python to the numbers.
 
 usage: test_backend.py [NAME...]. Needs triton, torch (CPU) and the smelt package; skipped where one is missing. Runs the
-kernels of kernels.py, and those of ../shared/data/triton-3.6.0 (SMELT_TRITON_KERNELS: another kernels.py of theirs).
+kernels of kernels.py, and those of tests/data/triton-3.6.0 (SMELT_TRITON_KERNELS: another kernels.py of theirs).
 One process a kernel, as many at once as there are cores. SMELT_TRITON_ARCH chooses Triton's target.
 """
 
@@ -17,7 +17,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 THEIRS = pathlib.Path(
-    os.environ.get("SMELT_TRITON_KERNELS", HERE.parents[3] / "../shared/data/triton-3.6.0/kernels.py")
+    os.environ.get("SMELT_TRITON_KERNELS", HERE.parents[2] / "data/triton-3.6.0/kernels.py")
 )
 MATRICES = dict(BM=32, BN=32, BK=32)
 # name: (function of the shared kernels, compile-time values)

@@ -26,7 +26,7 @@ std::vector<fs::path> triton_files() {
     CHECK(more.size() == 26);
     files.insert(files.end(), more.begin(), more.end());
   } else {
-    smelt::test::skipped("the 26 files of ../shared/data/triton-3.6.0");
+    smelt::test::skipped("the 26 files of tests/data/triton-3.6.0");
   }
   return files;
 }

@@ -119,6 +119,43 @@ kernel void no_number(device atomic_float* f [[buffer(0)]], device uint* tries [
   }
 }
 
+TEST_CASE("Metal 4.1: memory orders and flags of atomics, orders and scopes of barriers") {
+  const MslLibrary library(std::string(kHead) + R"(
+kernel void k(device atomic_uint* flag [[buffer(0)]], device uint* out [[buffer(1)]], device float* total [[buffer(2)]],
+              uint t [[thread_position_in_threadgroup]]) {
+  threadgroup atomic_float sum;
+  if (t == 0) atomic_store_explicit(&sum, 0.5f, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup, memory_order_acq_rel, thread_scope_threadgroup);
+  atomic_fetch_add_explicit(&sum, float(t), memory_order_relaxed);
+  atomic_fetch_sub_explicit(&sum, 1.0f, memory_order_acq_rel, mem_flags::mem_threadgroup);
+  out[t] = t;
+  const uint order = atomic_fetch_add_explicit(flag, 1u, memory_order_acq_rel, mem_flags::mem_device);
+  atomic_thread_fence(mem_flags::mem_device, memory_order_acquire, thread_scope_device);
+  threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+  simdgroup_barrier(mem_flags::mem_device, memory_order_release);
+  uint expected = 64;
+  if (order == 63) {
+    total[0] = atomic_load_explicit(&sum, memory_order_acquire, mem_flags::mem_threadgroup);
+    total[1] = atomic_compare_exchange_weak_explicit(flag, &expected, 7u, memory_order_seq_cst, memory_order_acquire,
+                                                     mem_flags::mem_device);
+  }
+  out[64 + t] = out[63 - t];
+}
+)",
+                           {.target = "macos27"});
+  std::vector<uint32_t> flag = {0}, out(128);
+  std::vector<float> total(2);
+  Launch launch{.grid = {64, 1, 1}, .group = {64, 1, 1}};
+  library.run("k", launch.bind(0, flag).bind(1, out).bind(2, total));
+  CHECK(total == std::vector<float>{0.5f + 63 * 32 - 64, 1});
+  CHECK(flag[0] == 7);
+  for (uint32_t t = 0; t < 64; ++t) CHECK(out[64 + t] == 63 - t);
+  CHECK(msl_errors(std::string(kHead) +
+                       "kernel void k(device atomic_uint* p) { atomic_store_explicit(p, 1u, memory_order_release); }",
+                   {.target = "macos27"})
+            .find("an order other than relaxed needs mem_flags") != std::string::npos);
+}
+
 // ---- simdgroup_matrix
 
 template <class T>

@@ -57,7 +57,7 @@ std::string why_not(const aot::KernelInfo& info) {
   for (const aot::ArgumentInfo& argument : info.arguments)
     if (argument.kind != ArgumentKind::buffer && argument.kind != ArgumentKind::threadgroup &&
         argument.kind != ArgumentKind::builtin)
-      return fmt::format("argument {} '{}' is no buffer ({})", argument.index, argument.name, argument.air_kind);
+      return fmt::format("argument {} '{}' is not a buffer ({})", argument.index, argument.name, argument.air_kind);
   return {};
 }
 
@@ -136,7 +136,8 @@ Result<NumberComparison> NumberComparison::make(const LibraryImage& a, const Lib
   const auto session = service::Session::open({.use_store = use_store});
   const auto load = [&](const LibraryImage& image, std::string_view side) -> Result<LibraryRef> {
     SMELT_TRY(const Bytes library, library_of(image, names));
-    return session->load_bytes(copy_of(library), side, result.device_, {.checked = true});
+    const std::string name = fmt::format("{} (smelt diff)", side);  // by which the store's page knows such entries
+    return session->load_bytes(copy_of(library), name, result.device_, {.checked = true});
   };
   SMELT_TRY(result.a_, load(a, "A"));
   SMELT_TRY(result.b_, load(b, "B"));

@@ -305,9 +305,8 @@ Result<Json> report_differences(ByteView a, ByteView b, const DiffOptions& optio
   SMELT_TRY(const Images images_a, open(a, options.name_a, options.target));
   SMELT_TRY(const Images images_b, open(b, options.name_b, options.target));
   if (images_a.empty() || images_b.empty())
-    return fail(Errc::invalid_argument,
-                "--target {}: {} has no Metal library for it; smelt inspect lists what there is", options.target,
-                images_a.empty() ? options.name_a : options.name_b);
+    return fail(Errc::invalid_argument, "--target {}: {} has no Metal library for it; smelt inspect lists the targets",
+                options.target, images_a.empty() ? options.name_a : options.name_b);
   SMELT_TRY_VOID(check_functions(images_a, images_b, options));
 
   Json report = {{"kind", "diff"},

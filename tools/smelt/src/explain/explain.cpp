@@ -189,7 +189,7 @@ class Explainer {
       if (texts_.find(name) == nullptr) missing.push_back(name);
     Json notes = Json::array();
     if (!missing.empty())
-      notes.push_back(fmt::format("Debug lines name {} without giving the text: --source FILE shows it.",
+      notes.push_back(fmt::format("The debug lines name {} but do not hold the text: pass --source FILE.",
                                   fmt::join(missing, ", ")));
     return notes;
   }
@@ -249,10 +249,10 @@ Result<Page> explain_library(ByteView file, const ExplainOptions& options, const
   const auto image = std::find_if(images.begin(), images.end(), fits);
   if (image == images.end())
     return fail(Errc::invalid_argument,
-                "--target {}: there is no Metal library for it; smelt inspect lists what there is", options.target);
+                "--target {}: there is no Metal library for it; smelt inspect lists the targets", options.target);
   for (const std::string& name : options.compile.functions)
     if (image->contents.find(name) == nullptr)
-      return fail(Errc::function_not_found, "there is no function '{}'; smelt inspect lists what there is", name);
+      return fail(Errc::function_not_found, "there is no function '{}'; smelt inspect lists the functions", name);
   const auto host = aot::host_cpu_level();
   const aot::CpuLevel level = options.level.value_or(host ? *host : aot::CpuLevel::x86_64_v3);
   return Explainer(*image, options, level, texts).page();

@@ -64,7 +64,7 @@ Bytes write_page(const Page& page) {
 }
 
 Result<Page> read_page(ByteView bytes) {
-  const auto wrong = [] { return fail(Errc::corrupt, "the reading child gave back no page"); };
+  const auto wrong = [] { return fail(Errc::corrupt, "the child process that read the file returned no page"); };
   // Our pages nest a handful deep; writing JSON takes stack for each.
   const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth < 32; };
   Json all = Json::parse(as_text(bytes), is_shallow, false);
@@ -88,7 +88,7 @@ std::string page_as_html(const Page& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
-      "<main id=\"page\"></main>\n<noscript>This page shows its values with a script, which is in it.</noscript>\n",
+      "<main id=\"page\"></main>\n<noscript>This page needs JavaScript; the script is in the page.</noscript>\n",
       escaped(is_utf8(page.title) ? page.title : printable(page.title)), kPageStyle);
   html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", embedded(page.data));
   for (size_t i = 0; i < page.parts.size(); ++i)

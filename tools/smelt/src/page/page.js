@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shows the JSON of the page. All text goes through textContent, so nothing in it becomes markup.
 //
-// The address keeps what is searched and open: #q=WORDS, #open=NAME, #line=KEY (a line of the opened code).
+// The address keeps what is searched, open and sorted: #q=WORDS, #open=NAME, #line=KEY (a line of the opened code), #sort=ORDER.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -29,6 +29,13 @@ function counted(count, word, plural) {
   return count + " " + (count === 1 ? word : plural || word + "s");
 }
 
+/// 1 KB is 1000 bytes.
+function sizeOf(bytes) {
+  for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["KB", 1e3]])
+    if (bytes >= size) return (bytes / size).toFixed(bytes < 10 * size ? 1 : 0) + " " + unit;
+  return counted(bytes, "byte");
+}
+
 function table(heads, rows) {
   const head = node("tr", {}, ...heads.map((text) => node("th", {}, text)));
   const body = rows.map((row) => node("tr", {}, ...row.map((cell) => node("td", { class: cell.length <= 24 ? "short" : null }, cell))));
@@ -45,14 +52,14 @@ function part(index) {
 
 const entries = [];
 
-/// `draw(value, where)` gets the value of part `index`.
-function entry(name, tags, words, index, draw) {
+/// `draw(value, where)` gets the value of part `index`; `facts` is what a list groups and sorts by.
+function entry(name, tags, words, index, draw, facts) {
   const body = node("div");
   const count = entries.length;
   const details = node("details", { class: "entry", id: "entry-" + count },
     node("summary", {}, node("span", { class: "name" }, name),
       ...tags.map((tag) => node("span", { class: "tag " + (tag.kind || "") }, tag.text))), body);
-  const one = { name: name, words: [name, ...words].join(" ").toLowerCase(), details: details, isDrawn: null };
+  const one = { name: name, words: [name, ...words].join(" ").toLowerCase(), details: details, isDrawn: null, facts: facts };
   one.open = () => {
     details.open = true;
     if (!one.isDrawn) one.isDrawn = part(index).then((value) => draw(value, body), (error) => body.append(node("p", { class: "bad" }, String(error))));
@@ -65,7 +72,8 @@ function entry(name, tags, words, index, draw) {
 
 const MOST_OPENED = 20;  // of "Unfold": more would take the browser long
 
-function list(title, what) {
+/// `opensFirst`: the first entry is open when the address asks for nothing. `groups`: see `arranged`.
+function list(title, what, { opensFirst = false, groups = null } = {}) {
   if (entries.length === 0) return;
   const input = node("input", { type: "search", placeholder: "Search " + what, "aria-label": "Search " + what });
   const shown = node("span", { class: "quiet", id: "shown" });
@@ -76,21 +84,45 @@ function list(title, what) {
       one.details.hidden = !words.every((word) => one.words.includes(word));
       if (!one.details.hidden) ++count;
     }
+    for (const group of where.querySelectorAll(".group")) group.hidden = !group.querySelector("details.entry:not([hidden])");
     shown.textContent = count === entries.length ? counted(count, "entry", "entries") : count + " of " + counted(entries.length, "entry", "entries");
   };
   input.addEventListener("input", () => { filter(); remember({ q: input.value }); });
   const unfold = () => entries.filter((one) => !one.details.hidden).slice(0, MOST_OPENED).forEach((one) => one.open());
   const fold = () => entries.forEach((one) => { one.details.open = false; });
-  main.append(node("h2", {}, title),
-    node("div", { class: "bar" }, input, shown, node("button", { type: "button", id: "unfold", onclick: unfold }, "Unfold"),
-      node("button", { type: "button", id: "fold", onclick: fold }, "Fold")),
-    node("div", { id: "entries" }, ...entries.map((one) => one.details)));
+  const where = node("div", { id: "entries" }, ...entries.map((one) => one.details));
   const state = address();
+  main.append(node("h2", {}, title),
+    node("div", { class: "bar" }, input, shown, groups && arranged(groups, where, state.get("sort"), filter),
+      node("button", { type: "button", id: "unfold", onclick: unfold }, "Unfold"),
+      node("button", { type: "button", id: "fold", onclick: fold }, "Fold")), where);
   input.value = state.get("q") || "";
   filter();
+  const asked = ["all", "open", "q"].some((name) => state.get(name));
   if (state.get("all") === "open") unfold();
-  if (entries.length === 1) entries[0].open();
+  if (entries.length === 1 || (opensFirst && !asked)) entries[0].open();
   openNamed(state);
+}
+
+/// Puts the entries into sections, and gives back the choice of their order. `groups`: `of(facts)` names an entry's section, `title(name, facts
+/// of all)` is its heading, and `orders` has functions for Array.sort by name, the first of which is the default.
+function arranged(groups, where, wanted, then) {
+  const choice = node("select", { id: "sort", "aria-label": "Sort by" }, ...Object.keys(groups.orders).map((name) => node("option", { value: name }, name)));
+  const arrange = () => {
+    const by = groups.orders[choice.value], sections = new Map();
+    for (const one of [...entries].sort((a, b) => by(a.facts, b.facts))) {
+      const name = groups.of(one.facts);
+      if (!sections.has(name)) sections.set(name, []);
+      sections.get(name).push(one);
+    }
+    where.replaceChildren(...groups.names.filter((name) => sections.has(name)).map((name) => node("section", { class: "group" },
+      node("h3", {}, groups.title(name, sections.get(name).map((one) => one.facts))), ...sections.get(name).map((one) => one.details))));
+    then();
+  };
+  if (wanted !== null && Object.hasOwn(groups.orders, wanted)) choice.value = wanted;
+  choice.addEventListener("change", () => { arrange(); remember({ sort: choice.value }); });
+  arrange();
+  return choice;
 }
 
 function address() {
@@ -271,6 +303,21 @@ function sizePicture() {
   main.append(node("h2", {}, title), legend, node("div", {}, picture));
 }
 
+const TERMS = [
+  ["source", "Metal source; it is here if the code has debug lines (compile with -g, and pass --source for a library)"],
+  ["AIR", "the LLVM instructions in a Metal library, which Apple's driver compiles for the GPU"],
+  ["CPU code", "the machine code that smelt makes from the AIR; it runs the 32 threads of a SIMD group as one vector"],
+  ["line colour", "lines of one colour belong together: click a line to see the others"],
+  ["function constant", "a value that the program sets before it builds the pipeline"],
+  ["hash", "the SHA-256 that the library states for each function's AIR"],
+  ["finding", "a rule of Metal libraries that the file breaks, as smelt verify reports it"],
+];
+
+function drawTerms() {
+  main.append(node("details", { class: "terms" }, node("summary", {}, "Terms on this page"),
+    node("dl", {}, ...TERMS.flatMap(([term, meaning]) => [node("dt", {}, term), node("dd", {}, meaning)]))));
+}
+
 function drawArguments(f, where) {
   if (f.arguments.length) {
     where.append(node("h3", {}, "Arguments"), table(["", "name", "kind", "place", "type", "access", "bytes"],
@@ -317,9 +364,6 @@ function sourcePanes(files, keys) {
 }
 
 function drawFunction(f, where) {
-  where.append(node("p", { class: "quiet" }, f.facts.join("; ")));
-  drawArguments(f, where);
-  drawFindings(f.findings, where);
   if (f.problem) where.append(node("p", { class: "bad" }, f.problem));
   const made = new Set(f.cpu_lines);
   const airKeys = f.air.map((_, i) => f.places[i] ? "s" + f.places[i][0] + ":" + f.places[i][1] : made.has(i + 1) ? "a" + (i + 1) : null);
@@ -328,21 +372,25 @@ function drawFunction(f, where) {
   if (f.air.length) list.push(pane("AIR", f.air.map((text, i) => codeLine(text, i + 1, airKeys[i]))));
   if (f.cpu.length) list.push(pane("CPU code, " + f.level, f.cpu.map((text, i) => codeLine(text, null, f.cpu_lines[i] ? airKeys[f.cpu_lines[i] - 1] : null))));
   if (list.length) panes(list, where);
+  where.append(node("p", { class: "quiet" }, f.facts.join("; ")));
+  drawArguments(f, where);
+  drawFindings(f.findings, where);
 }
 
 function showExplain() {
   main.append(node("h1", {}, data.file), node("p", { class: "quiet" }, data.facts.join("; ")));
   drawFindings(data.findings, main);
   for (const one of data.notes) main.append(node("p", { class: "quiet" }, one));
-  sizePicture();
+  drawTerms();
   for (const f of data.functions) {
-    const tags = [{ text: f.type }, { text: f.air_bytes + " bytes of AIR" }];
-    if (f.cpu_bytes) tags.push({ text: f.cpu_bytes + " bytes of CPU code" });
+    const tags = [{ text: f.type }, { text: sizeOf(f.air_bytes) + " of AIR" }];
+    if (f.cpu_bytes) tags.push({ text: sizeOf(f.cpu_bytes) + " of CPU code" });
     if (f.findings) tags.push({ text: counted(f.findings, "finding"), kind: "bad" });
     if (f.problem) tags.push({ text: "no CPU code", kind: "bad" });
     entry(f.name, tags, [f.type, ...f.words], f.part, drawFunction);
   }
-  list("Functions", "functions, arguments and types");
+  list("Functions", "functions, arguments and types", { opensFirst: true });
+  sizePicture();
 }
 
 // smelt store page
@@ -366,28 +414,52 @@ function storeName(one) {
   return one.functions.join(", ") || one.name || one.source || one.kind;
 }
 
+const KINDS = {
+  library: ["library", "libraries", "packages with all kernels of a source"],
+  kernel: ["kernel", "kernels", "single kernels, so an edit compiles only the changed ones"],
+  file: ["file", "files", "objects and libraries of metal -c and metallib"],
+  other: ["other entry", "other entries", "entries of Triton, Inductor and others"],
+  diff: ["library of smelt diff", "libraries of smelt diff", "checked code that smelt diff made to compare numbers"],
+  damaged: ["damaged entry", "damaged entries", "the next find drops them and compiles again"],
+};
+
+const STORED = {
+  names: Object.keys(KINDS),
+  of: (one) => one.damage ? "damaged" : one.source.includes("(smelt diff)") ? "diff" : Object.hasOwn(KINDS, one.kind) ? one.kind : "other",
+  title: (name, all) => counted(all.length, KINDS[name][0], KINDS[name][1]) + ", " + sizeOf(all.reduce((sum, one) => sum + one.bytes, 0)) + ", " +
+    counted(all.reduce((sum, one) => sum + one.hits, 0), "hit") + ": " + KINDS[name][2],
+  orders: {
+    "last used": (a, b) => b.used_hour - a.used_hour || b.created - a.created,
+    size: (a, b) => b.bytes - a.bytes,
+    hits: (a, b) => b.hits - a.hits,
+    "time to compile": (a, b) => b.cost_us - a.cost_us,
+    oldest: (a, b) => a.created - b.created,
+    name: (a, b) => storeName(a).localeCompare(storeName(b)),
+  },
+};
+
 function drawStored(one, where) {
   const facts = [["key", one.key], ["name", [one.name, one.version].filter((text) => text).join(" ")], ["tags", one.tags.join(", ")], ["source", one.source],
     ["SHA-256 of the source", one.source_sha256], ["compiler", one.compiler], ["origin", one.origin.trim().split("\n").join("; ")],
     ["made", new Date(one.created * 1000).toISOString() + ", in " + (one.cost_us / 1000).toFixed(1) + " ms"],
     ["used", usedAgo(one.used_hour) + ", " + counted(one.hits, "hit")], ["damage", one.damage || ""]];
   where.append(table(["", ""], facts.filter((row) => row[1])));
-  if (one.slices.length) where.append(node("h3", {}, "Targets"), table(["target", "bytes"], one.slices.map((slice) => [slice.target, String(slice.bytes)])));
+  if (one.slices.length) where.append(node("h3", {}, "Targets"), table(["target", "size"], one.slices.map((slice) => [slice.target, sizeOf(slice.bytes)])));
   if (one.functions.length) where.append(node("h3", {}, counted(one.functions.length, "kernel")), node("p", { class: "name" }, one.functions.join(" ")));
 }
 
 function showStore() {
   const bytes = data.entries.reduce((sum, one) => sum + one.bytes, 0);
-  main.append(node("h1", {}, "Store " + data.folder), node("p", { class: "quiet" }, counted(data.entries.length, "entry", "entries") + ", " + bytes + " bytes, kept in " +
-    data.live_bytes + "; " + data.disk_bytes + " on disk. " + counted(data.hits, "hit") + ", " + counted(data.misses, "miss", "misses") + ", " +
+  main.append(node("h1", {}, "Store " + data.folder), node("p", { class: "quiet" }, counted(data.entries.length, "entry", "entries") + ", " + sizeOf(bytes) + ", kept in " +
+    sizeOf(data.live_bytes) + "; " + sizeOf(data.disk_bytes) + " on disk. " + counted(data.hits, "hit") + ", " + counted(data.misses, "miss", "misses") + ", " +
     (data.microseconds_saved / 1e6).toFixed(1) + " s of compiling saved. As of " + new Date(data.now * 1000).toISOString() + "."));
   for (const one of data.entries) {
     const targets = [...new Set(one.slices.map((slice) => slice.target))];
-    const tags = [one.kind, one.bytes + " bytes", "made " + ago(data.now - one.created), "used " + usedAgo(one.used_hour), counted(one.hits, "hit"), ...targets];
+    const tags = [one.kind, sizeOf(one.bytes), "made " + ago(data.now - one.created), "used " + usedAgo(one.used_hour), counted(one.hits, "hit"), ...targets];
     entry(storeName(one), [...tags.map((text) => ({ text: text })), ...one.tags.map((text) => ({ text: text, kind: "good" })),
-      ...(one.damage ? [{ text: "damaged", kind: "bad" }] : [])], [one.key, one.source, ...one.functions, ...targets, ...one.tags], one.part, drawStored);
+      ...(one.damage ? [{ text: "damaged", kind: "bad" }] : [])], [one.key, one.source, ...one.functions, ...targets, ...one.tags], one.part, drawStored, one);
   }
-  list("Entries", "kernels, sources, targets and tags");
+  list("Entries", "kernels, sources, targets and tags", { groups: STORED });
 }
 
 if (data.kind === "diff") showDiff();

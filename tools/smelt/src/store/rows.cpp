@@ -45,6 +45,13 @@ std::string some_of(const std::vector<std::string>& names, size_t most) {
   return text;
 }
 
+/// Its lines without the last one's end.
+std::string origin_of(const service::EntryFacts& facts) {
+  std::string origin = facts.origin;
+  while (!origin.empty() && origin.back() == '\n') origin.pop_back();
+  return origin;
+}
+
 std::vector<std::string> targets_of(const service::EntryFacts& facts) {
   std::vector<std::string> targets;
   for (const auto& slice : facts.slices)
@@ -88,16 +95,25 @@ Result<StoreRow> read_row(cache::Store& store, const cache::EntryInfo& info, con
 
 }  // namespace
 
-Result<std::vector<StoreRow>> read_rows(cache::Store& store) {
+Result<void> each_row(cache::Store& store, const std::function<Result<void>(const StoreRow&)>& body) {
   SMELT_TRY(auto infos, store.list());
   SMELT_TRY(const Tags tags, read_tags(store));
   std::sort(infos.begin(), infos.end(), [](const cache::EntryInfo& a, const cache::EntryInfo& b) {
     return std::tuple(b.used_hour, b.created, a.key) < std::tuple(a.used_hour, a.created, b.key);
   });
-  std::vector<StoreRow> rows;
   for (const cache::EntryInfo& info : infos) {
-    SMELT_TRY(rows.emplace_back(), read_row(store, info, tags));
+    SMELT_TRY(const StoreRow row, read_row(store, info, tags));
+    SMELT_TRY_VOID(body(row));
   }
+  return {};
+}
+
+Result<std::vector<StoreRow>> read_rows(cache::Store& store) {
+  std::vector<StoreRow> rows;
+  SMELT_TRY_VOID(each_row(store, [&](const StoreRow& row) -> Result<void> {
+    rows.push_back(row);
+    return {};
+  }));
   return rows;
 }
 
@@ -120,6 +136,7 @@ Json row_as_json(const StoreRow& row) {
   Json json = {{"key", to_hex(row.info.key)},
                {"bytes", row.info.bytes},
                {"created", row.info.created},
+               {"used", row.info.used_hour * 3600},
                {"used_hour", row.info.used_hour},
                {"cost_us", row.info.cost_us},
                {"hits", row.info.hits},
@@ -129,7 +146,7 @@ Json row_as_json(const StoreRow& row) {
                {"source", facts.source},
                {"source_sha256", facts.source_digest},
                {"compiler", facts.compiler},
-               {"origin", facts.origin},
+               {"origin", origin_of(facts)},
                {"functions", facts.functions},
                {"slices", slices},
                {"tags", row.tags}};
@@ -137,18 +154,15 @@ Json row_as_json(const StoreRow& row) {
   return json;
 }
 
-std::string rows_as_text(const std::vector<StoreRow>& rows, std::time_t now) {
-  if (rows.empty()) return "no entries\n";
-  std::string text = fmt::format("{:<{}}  {:<7}  {:>10}  {:>11}  {:>11}  {:>6}  {}\n", "KEY", kDigits, "KIND", "BYTES",
-                                 "MADE", "USED", "HITS", "WHAT");
-  uint64_t bytes = 0;
-  for (const StoreRow& row : rows) {
-    text += fmt::format("{}  {:<7}  {:>10}  {:>11}  {:>11}  {:>6}  {}\n", to_hex(row.info.key).substr(0, kDigits),
-                        to_string(row.facts.kind), row.info.bytes, age_as_text(seconds_since(row.info.created, now)),
-                        used_as_text(row.info.used_hour, now), row.info.hits, what(row));
-    bytes += row.info.bytes;
-  }
-  return text + fmt::format("{} {}, {} bytes\n", rows.size(), rows.size() == 1 ? "entry" : "entries", bytes);
+std::string rows_head() {
+  return fmt::format("{:<{}}  {:<7}  {:>10}  {:>11}  {:>11}  {:>6}  {}\n", "KEY", kDigits, "KIND", "BYTES", "MADE",
+                     "USED", "HITS", "WHAT");
+}
+
+std::string row_as_line(const StoreRow& row, std::time_t now) {
+  return fmt::format("{}  {:<7}  {:>10}  {:>11}  {:>11}  {:>6}  {}\n", to_hex(row.info.key).substr(0, kDigits),
+                     to_string(row.facts.kind), row.info.bytes, age_as_text(seconds_since(row.info.created, now)),
+                     used_as_text(row.info.used_hour, now), row.info.hits, what(row));
 }
 
 std::string row_as_text(const StoreRow& row, std::time_t now) {
@@ -157,8 +171,7 @@ std::string row_as_text(const StoreRow& row, std::time_t now) {
   const auto line = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) text += fmt::format("{:<10} {}\n", name, value);
   };
-  std::string origin = facts.origin;
-  while (!origin.empty() && origin.back() == '\n') origin.pop_back();
+  std::string origin = origin_of(facts);
   for (size_t at = 0; (at = origin.find('\n', at)) != std::string::npos;) origin.replace(at, 1, "; ");
   std::string slices;
   for (const auto& slice : facts.slices)

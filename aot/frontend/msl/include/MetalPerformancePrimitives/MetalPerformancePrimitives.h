@@ -3,6 +3,7 @@
 #ifndef __METAL_PERFORMANCE_PRIMITIVES
 #define __METAL_PERFORMANCE_PRIMITIVES
 
-#include <metal_tensor>
+#include "MPPTensorOpsConvolution2d.h"
+#include "MPPTensorOpsMatMul2d.h"
 
 #endif

@@ -45,13 +45,6 @@
 #define __SMELT_JOIN_(a, b) a##b
 #define __SMELT_JOIN(a, b) __SMELT_JOIN_(a, b)
 
-/// The variant of a float function that an unqualified call means (docs/formats/metal-language.md 3, "Which variant").
-#if defined(__SMELT_FAST_FUNCTIONS__)
-#define __SMELT_DEFAULT(name) fast_##name
-#else
-#define __SMELT_DEFAULT(name) name
-#endif
-
 // ---- Lists of types: M(type, AIR sign, AIR type)
 // ---------------------------------------------------------------------
 

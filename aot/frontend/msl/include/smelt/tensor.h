@@ -20,6 +20,12 @@ namespace metal {
 /// Types that sources name; no tensor has such elements here, as what AIR calls them is not known.
 struct int4b_format;
 struct uint4b_format;
+struct int2b_format;
+struct uint2b_format;
+struct metal_fp8_e4m3_format;
+struct metal_fp8_e5m2_format;
+struct metal_fp8_ue8m0_format;
+struct metal_fp4_e2m1_format;
 
 namespace __tensors {
 
@@ -144,6 +150,11 @@ struct __tensor_types {
   static_assert(!__is_const(value_type), "elements of a tensor are not const");
   static_assert(!__is_same(value_type, int4b_format) && !__is_same(value_type, uint4b_format),
                 "4-bit elements of tensors are not supported");
+  static_assert(!__is_same(value_type, int2b_format) && !__is_same(value_type, uint2b_format),
+                "2-bit elements of tensors are not supported");
+  static_assert(!__is_same(value_type, metal_fp8_e4m3_format) && !__is_same(value_type, metal_fp8_e5m2_format) &&
+                    !__is_same(value_type, metal_fp8_ue8m0_format) && !__is_same(value_type, metal_fp4_e2m1_format),
+                "fp8 and fp4 elements of tensors are not supported");
   static_assert(__element<Element>::space == 1 || __element<Element>::space == 3,
                 "elements of a tensor are in device or threadgroup memory");
   static_assert(sizeof(index_type) == 4, "indices of tensors are int here");

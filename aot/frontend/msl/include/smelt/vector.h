@@ -123,31 +123,37 @@ namespace __vectors {
 // ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
 
 // Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
-// may stand on the left.
-#define __SMELT_READ(count, name, colours, ...)                                               \
-  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {                        \
-    return metal::vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
-  }                                                                                           \
-  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {                         \
-    return vec(*this).__get_##name();                                                         \
-  }                                                                                           \
-  __declspec(property(get = __get_##name)) metal::vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                                              \
-  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {                        \
-    return metal::vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
-  }                                                                                           \
-  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {                         \
-    return vec(*this).__get_##name();                                                         \
-  }                                                                                           \
-  __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) {                    \
-    constexpr int at[] = {__VA_ARGS__};                                                       \
-    __SMELT_EACH(i, count, __set(at[i], value.__at(i)));                                      \
-  }                                                                                           \
-  __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {                     \
-    constexpr int at[] = {__VA_ARGS__};                                                       \
-    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i));                                      \
-  }                                                                                           \
-  __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
+// may stand on the left. Their types have names: each `vec<T, 2>` that is written is a type of its own to Clang, and
+// with 1,300 swizzles of 14 elements most of the precompiled file would be such types.
+#define __SMELT_SWIZZLE_TYPES      \
+  using __vec2 = metal::vec<T, 2>; \
+  using __vec3 = metal::vec<T, 3>; \
+  using __vec4 = metal::vec<T, 4>;
+// `self` is the class; the last argument is the body of the getter.
+#define __SMELT_GETTER(self, count, name, ...)                 \
+  __SMELT_INLINE constexpr __vec##count __get_##name() const { \
+    __VA_ARGS__;                                               \
+  }                                                            \
+  __SMELT_INLINE __vec##count __get_##name() const volatile {  \
+    return self(*this).__get_##name();                         \
+  }
+#define __SMELT_PUTTER(count, name, ...)                           \
+  __SMELT_INLINE constexpr void __put_##name(__vec##count value) { \
+    constexpr int at[] = {__VA_ARGS__};                            \
+    __SMELT_EACH(i, count, __set(at[i], value.__at(i)));           \
+  }                                                                \
+  __SMELT_INLINE void __put_##name(__vec##count value) volatile {  \
+    constexpr int at[] = {__VA_ARGS__};                            \
+    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i));           \
+  }
+#define __SMELT_SHUFFLED(count, ...) return __vec##count(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw())
+#define __SMELT_READ(count, name, colours, ...)                          \
+  __SMELT_GETTER(vec, count, name, __SMELT_SHUFFLED(count, __VA_ARGS__)) \
+  __declspec(property(get = __get_##name)) __vec##count name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                         \
+  __SMELT_GETTER(vec, count, name, __SMELT_SHUFFLED(count, __VA_ARGS__)) \
+  __SMELT_PUTTER(count, name, __VA_ARGS__)                               \
+  __declspec(property(get = __get_##name, put = __put_##name)) __vec##count name, colours;
 
 #define __SMELT_ARITHMETIC(op, condition)                       \
   friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) \
@@ -361,6 +367,7 @@ struct vec<__extended<T, 2>> {
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles2.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -390,6 +397,7 @@ struct vec<__extended<T, 3>> {
   __SMELT_INLINE constexpr explicit vec(metal::vec<U, 4> __four) : vec(__four.x, __four.y, __four.z) {}
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles3.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -421,6 +429,7 @@ struct vec<__extended<T, 4>> {
       : x(static_cast<T>(__x)), y(static_cast<T>(__y)), z(static_cast<T>(__z)), w(T(0)) {}
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles4.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -450,36 +459,21 @@ struct vec<__extended<T, N>> {
 #undef __SMELT_ARITHMETIC
 #undef __SMELT_WRITE
 #undef __SMELT_READ
+#undef __SMELT_SHUFFLED
 
 // ---- Packed: elements side by side, aligned as one of them
 // ------------------------------------------------------------
 
-#define __SMELT_READ(count, name, colours, ...)                        \
-  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const { \
-    constexpr int at[] = {__VA_ARGS__};                                \
-    return __pick<count>(at);                                          \
-  }                                                                    \
-  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {  \
-    return packed_vec(*this).__get_##name();                           \
-  }                                                                    \
-  __declspec(property(get = __get_##name)) metal::vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                           \
-  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {     \
-    constexpr int at[] = {__VA_ARGS__};                                    \
-    return __pick<count>(at);                                              \
-  }                                                                        \
-  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {      \
-    return packed_vec(*this).__get_##name();                               \
-  }                                                                        \
-  __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) { \
-    constexpr int at[] = {__VA_ARGS__};                                    \
-    __SMELT_EACH(i, count, __set(at[i], value.__at(i)));                   \
-  }                                                                        \
-  __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {  \
-    constexpr int at[] = {__VA_ARGS__};                                    \
-    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i));                   \
-  }                                                                        \
-  __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
+#define __SMELT_PICKED(count, ...)    \
+  constexpr int at[] = {__VA_ARGS__}; \
+  return __pick<count>(at)
+#define __SMELT_READ(count, name, colours, ...)                               \
+  __SMELT_GETTER(packed_vec, count, name, __SMELT_PICKED(count, __VA_ARGS__)) \
+  __declspec(property(get = __get_##name)) __vec##count name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                              \
+  __SMELT_GETTER(packed_vec, count, name, __SMELT_PICKED(count, __VA_ARGS__)) \
+  __SMELT_PUTTER(count, name, __VA_ARGS__)                                    \
+  __declspec(property(get = __get_##name, put = __put_##name)) __vec##count name, colours;
 
 // Arithmetic is the aligned vector's. Three forms, so that packed op packed finds one and a mixed pair is no tie.
 #define __SMELT_PACKED_OPERATOR(op)                                              \
@@ -635,6 +629,7 @@ struct packed_vec<__extended<T, 2>> {
   __SMELT_INLINE constexpr operator V() const { return V(x, y); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles2.h"
 };
 template <class T>
@@ -654,6 +649,7 @@ struct packed_vec<__extended<T, 3>> {
   __SMELT_INLINE constexpr operator V() const { return V(x, y, z); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles3.h"
 };
 template <class T>
@@ -673,6 +669,7 @@ struct packed_vec<__extended<T, 4>> {
   __SMELT_INLINE constexpr operator V() const { return V(x, y, z, w); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
+  __SMELT_SWIZZLE_TYPES
 #include "smelt/swizzles4.h"
 };
 
@@ -682,6 +679,10 @@ struct packed_vec<__extended<T, 4>> {
 #undef __SMELT_PACKED_OPERATOR
 #undef __SMELT_WRITE
 #undef __SMELT_READ
+#undef __SMELT_PICKED
+#undef __SMELT_PUTTER
+#undef __SMELT_GETTER
+#undef __SMELT_SWIZZLE_TYPES
 
 }  // namespace __vectors
 }  // namespace metal

@@ -14,6 +14,7 @@
 #import <Foundation/NSError.h>
 #import <Foundation/NSException.h>
 #import <Foundation/NSFileManager.h>
+#import <Foundation/NSHashTable.h>
 #import <Foundation/NSLock.h>
 #import <Foundation/NSObjCRuntime.h>
 #import <Foundation/NSObject.h>
@@ -21,6 +22,7 @@
 #import <Foundation/NSSet.h>
 #import <Foundation/NSString.h>
 #import <Foundation/NSURL.h>
+#import <Foundation/NSUUID.h>
 #import <Foundation/NSValue.h>
 
 /* What programs take for granted after this header on a Mac. */

@@ -4,6 +4,12 @@
 
 #import <Foundation/NSString.h>
 
+@class NSError;
+typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) {
+  NSDataWritingAtomic = 1,
+  NSDataWritingWithoutOverwriting = 2,
+};
+
 @interface NSData : NSObject <NSCopying, NSMutableCopying, NSSecureCoding>
 @property(readonly) NSUInteger length;
 @property(readonly) const void* bytes NS_RETURNS_INNER_POINTER;
@@ -26,6 +32,9 @@
 - (NSData*)subdataWithRange:(NSRange)range;
 - (BOOL)isEqualToData:(NSData*)other;
 - (BOOL)writeToFile:(NSString*)path atomically:(BOOL)atomically;
+- (BOOL)writeToFile:(NSString*)path options:(NSDataWritingOptions)options error:(NSError**)error;
+- (BOOL)writeToURL:(NSURL*)url atomically:(BOOL)atomically;
+- (BOOL)writeToURL:(NSURL*)url options:(NSDataWritingOptions)options error:(NSError**)error;
 @end
 
 @interface NSMutableData : NSData

@@ -20,6 +20,7 @@ enum {
   NSFileReadInapplicableStringEncodingError = 261,
   NSFileWriteUnknownError = 512,
   NSFileWriteNoPermissionError = 513,
+  NSFileWriteFileExistsError = 516,
 };
 
 @interface NSError : NSObject <NSCopying, NSSecureCoding>

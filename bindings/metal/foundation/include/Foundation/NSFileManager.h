@@ -26,7 +26,13 @@ FOUNDATION_EXPORT NSFileAttributeType const NSFileTypeUnknown;
     withIntermediateDirectories:(BOOL)all
                      attributes:(NSDictionary<NSFileAttributeKey, id>*)attributes
                           error:(NSError**)error;
+- (BOOL)createDirectoryAtURL:(NSURL*)url
+    withIntermediateDirectories:(BOOL)all
+                     attributes:(NSDictionary<NSFileAttributeKey, id>*)attributes
+                          error:(NSError**)error;
 - (BOOL)removeItemAtPath:(NSString*)path error:(NSError**)error;
+- (BOOL)removeItemAtURL:(NSURL*)url error:(NSError**)error;
+@property(readonly, copy) NSURL* temporaryDirectory;
 - (NSData*)contentsAtPath:(NSString*)path;
 @end
 FOUNDATION_EXPORT NSString* NSTemporaryDirectory(void);

@@ -18,6 +18,17 @@ typedef NS_ENUM(NSInteger, MTLCounterSampleBufferError) {
   MTLCounterSampleBufferErrorInternal = 2,
 };
 
+typedef NSString* MTLCommonCounter;
+typedef NSString* MTLCommonCounterSet;
+MTL_EXTERN MTLCommonCounter const MTLCommonCounterTimestamp;
+MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetTimestamp;
+MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetStageUtilization;
+MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetStatistic;
+MTL_EXTERN NSErrorDomain const MTLCounterErrorDomain;
+typedef struct {
+  uint64_t timestamp;
+} MTLCounterResultTimestamp;
+
 @protocol MTLCounter <NSObject>
 @property(readonly, copy) NSString* name;
 @end
@@ -29,9 +40,12 @@ typedef NS_ENUM(NSInteger, MTLCounterSampleBufferError) {
 @property(copy) NSString* label;
 @property NSUInteger sampleCount;
 @property MTLStorageMode storageMode;
+@property(retain) id<MTLCounterSet> counterSet;
 @end
 @protocol MTLCounterSampleBuffer <NSObject>
+@property(readonly, copy) NSString* label;
 @property(readonly) NSUInteger sampleCount;
+- (NSData*)resolveCounterRange:(NSRange)range;
 @end
 
 #endif

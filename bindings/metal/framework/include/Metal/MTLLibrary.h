@@ -19,6 +19,7 @@ typedef NS_ENUM(NSUInteger, MTLLanguageVersion) {
   MTLLanguageVersion3_1 = 0x30001,
   MTLLanguageVersion3_2 = 0x30002,
   MTLLanguageVersion4_0 = 0x40000,
+  MTLLanguageVersion4_1 = 0x40001,
 };
 typedef NS_ENUM(NSInteger, MTLLibraryType) {
   MTLLibraryTypeExecutable = 0,

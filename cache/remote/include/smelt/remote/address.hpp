@@ -19,6 +19,7 @@
 //   cert-file=F&key-file=F   what we show a server that asks for a certificate
 //   proxy=URL           else https_proxy, all_proxy, no_proxy
 //   ttl=7d              redis: entries expire
+//   max-size=20GiB      file: what was unused for longest goes when the folder is larger
 //   prefix=smelt:1      redis: begin of every key
 //   region=R&endpoint=URL    s3
 #pragma once
@@ -48,6 +49,7 @@ struct Address {
   std::chrono::milliseconds connect{300}, stall{500}, timeout{5000}, budget{1000}, rest{60000};
   std::chrono::milliseconds remember_misses{30000};
   std::chrono::seconds ttl{0};  ///< 0: for ever
+  uint64_t max_size = 0;        ///< bytes; 0: any
   std::string token_file, ca_file, cert_file, key_file, proxy, prefix = "smelt:1", region, endpoint;
 };
 

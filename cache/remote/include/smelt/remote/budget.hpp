@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace smelt::remote {
 
@@ -29,18 +31,25 @@ struct Allowance {
 /// What is left of an allowance. Threads: any.
 class Budget {
  public:
-  explicit Budget(const Allowance& allowance = {}) : allowance_(allowance) {}
+  using MayGoOn = std::function<Result<void>()>;
+
+  /// `may_go_on` is asked while bytes are unpacked, by the thread that does it: an error ends that, and the entry is a
+  /// miss.
+  explicit Budget(const Allowance& allowance = {}, MayGoOn may_go_on = {})
+      : allowance_(allowance), may_go_on_(std::move(may_go_on)) {}
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
   const Allowance& allowance() const { return allowance_; }
   bool spent() const { return left().count() <= 0 || round_trips_ >= allowance_.round_trips; }
   std::chrono::milliseconds left() const;
+  Result<void> may_go_on() const { return may_go_on_ ? may_go_on_() : Result<void>(); }
   /// A wait for `asked` things, of which `found` were there: the share of those that were not is gone.
   void charge(std::chrono::microseconds waited, unsigned round_trips, size_t found, size_t asked);
 
  private:
   const Allowance allowance_;
+  const MayGoOn may_go_on_;
   std::atomic<int64_t> waited_us_{0};
   std::atomic<uint64_t> round_trips_{0};
 };
@@ -49,7 +58,7 @@ class Budget {
 /// compile that has another made is one compile.
 class BudgetScope {
  public:
-  explicit BudgetScope(const Allowance& allowance);
+  explicit BudgetScope(const Allowance& allowance, Budget::MayGoOn may_go_on = {});
   ~BudgetScope();
   BudgetScope(const BudgetScope&) = delete;
   BudgetScope& operator=(const BudgetScope&) = delete;

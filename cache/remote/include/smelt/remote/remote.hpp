@@ -48,9 +48,11 @@ class Remote {
   /// the call's own.
   std::vector<std::optional<Arrived>> find(std::span<const Digest> keys, bool fresh = false, Budget* budget = nullptr);
 
-  /// Sends entries now: blobs that are not there yet, then the records. Says why, when not all went. `cancel` ends it
-  /// soon. Calling it on a read-only remote is an error.
-  Result<void> put(std::span<const Outgoing> entries, const std::atomic<bool>* cancel = nullptr);
+  /// Sends entries now, a batch at a time: blobs that are not there yet, then the records. `sent`: how many of them,
+  /// from the first, are there. Says why, when not all went. `cancel` ends it soon. Calling it on a read-only remote is
+  /// an error.
+  Result<void> put(std::span<const Outgoing> entries, const std::atomic<bool>* cancel = nullptr,
+                   size_t* sent = nullptr);
   /// Whether a put would be tried at all.
   bool takes_puts() const;
   void count_dropped(uint64_t entries);
@@ -71,6 +73,7 @@ class Remote {
   Statistics statistics() const;
 
  private:
+  Result<void> put_batch(std::span<const Outgoing> entries, const std::atomic<bool>* cancel);
   struct State;
   explicit Remote(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

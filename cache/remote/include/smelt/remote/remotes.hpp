@@ -27,6 +27,7 @@ struct RemoteCount {
 
 /// Of all processes that have used the store in this folder and have ended.
 std::vector<RemoteCount> read_statistics(const std::filesystem::path& store_folder);
+void reset_statistics(const std::filesystem::path& store_folder);
 
 /// Threads: every method from any thread. Not usable across fork().
 class Remotes {

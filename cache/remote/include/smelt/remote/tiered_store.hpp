@@ -90,6 +90,8 @@ class TieredStore {
   /// Sends what waits, for a second at most, and adds up the statistics; afterwards nothing is sent any more. The
   /// destructor does it too.
   void end();
+  /// Until what was put has been sent to the remotes, or the time is over (false).
+  bool flush(std::chrono::milliseconds most) { return remotes_->drain(most); }
 
   /// See Remotes::lease.
   Leased lease(const Digest& key, std::chrono::milliseconds timeout);

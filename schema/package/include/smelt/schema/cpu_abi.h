@@ -104,14 +104,16 @@ static inline uint64_t smelt_cpu_function_id(const char* name, uint64_t length) 
 
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
+#define SMELT_CPU_FAULT_VARIABLE 0xC0000000u  /* + i, less than 1 << 24: row i of smelt_cpu_fault::variables */
+#define SMELT_CPU_FAULT_HANDLE 0xFFFFFFF7u    /* no texture (`bytes` 0) or sampler (1) has the address `offset` */
 #define SMELT_CPU_FAULT_TABLE 0xFFFFFFF8u     /* no access: the function table's entry `offset` means no function */
 #define SMELT_CPU_FAULT_TEXTURE 0xFFFFFFF9u   /* outside of the smelt_cpu_texture at `offset`; `bytes`: x, y << 32 */
 #define SMELT_CPU_FAULT_STRAY 0xFFFFFFFAu     /* a pointer that lies in no object; `offset` is the address */
 #define SMELT_CPU_FAULT_NULL 0xFFFFFFFBu      /* through a null pointer; `offset` is the address */
 #define SMELT_CPU_FAULT_PRIVATE 0xFFFFFFFCu   /* an array of the thread's own */
 #define SMELT_CPU_FAULT_RECURSION 0xFFFFFFFDu /* no access: functions called themselves too deep */
-#define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu /* of the program */
-#define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu
+#define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu     /* of the program */
+#define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu /* behind the kernel's variables */
 
 /// smelt_cpu_fault::claimed, when it is the loader that wants the launch to end: code that looks returns soon.
 #define SMELT_CPU_LAUNCH_ENDS 2u
@@ -127,6 +129,9 @@ struct smelt_cpu_fault {
   uint32_t position[3];  ///< thread_position_in_grid
   uint32_t is_write;
   const char* place;  ///< checked code of format 8: "FILE:LINE:COLUMN" or "AIR line N"; else null. The code's own
+  /// Checked code of format 9: a row "OFFSET BYTES NAME\n" for each threadgroup variable, with its place from the
+  /// begin of threadgroup memory; else null. The code's own.
+  const char* variables;
 };
 
 /// smelt_cpu_watch: what an access or a barrier is.
@@ -176,7 +181,7 @@ struct smelt_cpu_stamp {
 /// The texts and kinds of a kernel's accesses: {flags, offset of the text from here} by site.
 struct smelt_cpu_site {
   uint32_t flags;  ///< SMELT_CPU_ACCESS_*
-  uint32_t text;   ///< "FILE:LINE:COLUMN", or that and "|NAME@OFFSET" of a threadgroup variable at that offset
+  uint32_t text;   ///< "FILE:LINE:COLUMN"; of site 0, which is no access, what smelt_cpu_fault::variables has
 };
 
 /// What code that watches its threads tells the loader, from one worker, and what it reads itself so as to tell it
@@ -221,6 +226,12 @@ struct smelt_cpu_services {
   void (*log)(void* context, const char* subsystem, const char* category, uint32_t type, const char* format,
               const void* arguments, uint64_t argument_bytes);
   const struct smelt_cpu_watch* watch;  ///< for code that watches; such code is given one always
+  /// For checked code of format 9: the addresses of every smelt_cpu_texture and smelt_cpu_sampler that the launch was
+  /// handed, each greater than the one before it.
+  const uint64_t* textures;
+  const uint64_t* samplers;
+  uint64_t texture_count;
+  uint64_t sampler_count;
 };
 
 /// smelt_cpu_dispatch::tensor_layout: which elements of a product's operands a thread holds ($SMELT_MPP_LAYOUT).

@@ -13,13 +13,12 @@
 
 namespace smelt::schema {
 
-// Slice, format 8. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 9. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
 //    4     2  format    2, 3 when a kernel uses textures or samplers, 4 when one uses tensors,
-//                      6 when one watches its threads, 7 when one uses function tables,
-//                      8 when one is checked
+//                      7 when one uses function tables, 9 when one is checked
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -36,20 +35,20 @@ namespace smelt::schema {
 // are the same.
 //
 // Format 3 code may read smelt_cpu_dispatch::textures and samplers; a slice whose kernels do not is written as
-// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout. Code that watches its threads is format 6 with
-// smelt_cpu_watch as it is now; what older formats have of it is not run. Format 7 code reads smelt_cpu_function_table,
-// which older loaders do not bind. Checked code of format 8 writes smelt_cpu_fault::place, for which the record of
-// older loaders has no room; checked code of older formats does not.
+// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout. Format 7 code reads smelt_cpu_function_table,
+// which older loaders do not bind. Checked code of format 8 writes smelt_cpu_fault::place, that of format 9 also
+// variables, for which the record of older loaders has no room, and asks smelt_cpu_services which textures and samplers
+// there are. Code that watches its threads is format 9 with smelt_cpu_watch as it is now; what older formats have of it
+// is not run.
 //
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 8;
+inline constexpr uint16_t kCpuSliceFormat = 9;
 inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr uint16_t kCpuSliceWithTextures = 3;
 inline constexpr uint16_t kCpuSliceWithTensors = 4;
-inline constexpr uint16_t kCpuSliceThatWatches = 6;
 inline constexpr uint16_t kCpuSliceWithTables = 7;
-inline constexpr uint16_t kCpuSliceWithPlaces = 8;
+inline constexpr uint16_t kCpuSliceThatChecks = 9;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 using smelt::CpuArch;

@@ -91,6 +91,7 @@ struct Function {
   std::vector<Argument> arguments;
   std::vector<Constant> constants;
   uint32_t max_threads = 0;         ///< [[max_total_threads_per_threadgroup(N)]]; 0: not said
+  uint32_t grid_rank = 0;           ///< dimensions of the grid that its position in it has; 0: not said, or one
   uint32_t threadgroup_bytes = 0;   ///< static threadgroup memory
   uint32_t required_group[3] = {};  ///< the only group size that it runs with; 0: any
   bool operator==(const Function&) const = default;

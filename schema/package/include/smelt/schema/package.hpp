@@ -42,6 +42,7 @@ struct FunctionView {
   Range arguments;
   Range constants;
   uint32_t max_threads = 0;
+  uint32_t grid_rank = 0;  ///< 2 or 3, or 0 when it is one or not known
   uint32_t threadgroup_bytes = 0;
   uint32_t required_group[3] = {};
 };
@@ -88,7 +89,8 @@ class Package {
 
   std::string_view tag(uint32_t index) const;
   FunctionView function(uint32_t index) const;
-  ArgumentView argument(uint32_t index) const;
+  /// Without `members` they are left out: what only wants to bind need not gather them.
+  ArgumentView argument(uint32_t index, bool members = true) const;
   ConstantView constant(uint32_t index) const;
   SliceView slice(uint32_t index) const;
   PresenceView presence(uint32_t index) const;

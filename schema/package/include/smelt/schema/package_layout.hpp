@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bytes of a package (.smelt). Layout only: reader and writer meet here and nowhere else.
 //
-// Package, formats 1 to 3. Integers are little-endian; offsets count from byte 0 of the file.
+// Package, formats 1 to 4. Integers are little-endian; offsets count from byte 0 of the file.
 //
 //   at  size  field
 //    0     4  magic          "SMLT"
-//    4     2  format         3 with arrays of a stage; 2 when members of an argument buffer or constant structure are
-//                            listed, else 1
+//    4     2  format         4 with kernels whose position has several dimensions; 3 with arrays of a stage; 2 when
+//                            members of an argument buffer or structure are listed, else 1
 //    6     2  oldest         lowest reader that may open this file
 //    8     8  size           of the whole file; one byte shorter or longer is corrupt
 //   16   8+8  manifest       offset (112), size
@@ -31,7 +31,8 @@
 //    8        lines          one a signature: NAME:BASE64 LF, over package_statement()
 //
 // History: 1 first release. 2 a table of members, behind that of attachments; a file without members is of format 1.
-// 3 arguments of the kinds stage_input and stage_output; a file without them is as before.
+// 3 arguments of the kinds stage_input and stage_output; a file without them is as before. 4 grid_rank, for which
+// max_threads gives two of its four bytes, which were zero.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
@@ -40,7 +41,8 @@
 namespace smelt::schema {
 
 inline constexpr uint32_t kPackageMagic = 0x544c4d53;  // "SMLT"
-inline constexpr uint16_t kPackageFormat = 3;          ///< newest that we write
+inline constexpr uint16_t kPackageFormat = 4;          ///< newest that we write
+inline constexpr uint16_t kPackageRanks = 4;           ///< first that has grid_rank
 inline constexpr uint16_t kPackageStages = 3;          ///< first that has arrays of a stage
 inline constexpr uint16_t kPackageMembers = 2;         ///< first that has members
 inline constexpr uint16_t kPackageOldestRead = 1;      ///< lowest format that we still open
@@ -128,7 +130,8 @@ struct FunctionRow {
   RowRange arguments;
   RowRange constants;
   le32 kind;
-  le32 max_threads;
+  le16 max_threads;  ///< before format 4 of four bytes
+  le16 grid_rank;    ///< dimensions of the position that the kernel reads; 0 and 1: one, or not known
   le32 threadgroup_bytes;
   std::array<le32, 3> required_group;
   le32 by_name;  ///< row k of a library: which of its functions is the k-th in name order

@@ -13,7 +13,7 @@ inline constexpr uint32_t kStoreApplicationId = 0x534d4c54;  // "SMLT"
 
 /// user_version is the number of migrations applied. `oldest` is the lowest reader that may open a store of this
 /// version; it is kept in meta('oldest').
-inline constexpr int kStoreOldest = 1;
+inline constexpr int kStoreOldest = 5;
 
 /// Migration i brings user_version from i to i + 1. Each runs in the transaction that sets user_version.
 std::span<const std::string_view> store_migrations();

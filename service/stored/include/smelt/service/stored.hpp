@@ -52,8 +52,20 @@ struct Imported {
   std::vector<TagMove> moves;  ///< done if that was asked for; else what was not done
 };
 
-/// Files every library of a package under a key of its own, checking each digest. Libraries with a version are tagged
+/// Libraries of a package that may be filed.
+struct Importable {
+  std::vector<Digest> keys;
+  std::vector<std::pair<std::string, std::string>> tags;  ///< name and version of each; the version may be empty
+  std::vector<Bytes> packages;                            ///< of one library each
+  std::optional<signing::PublicKey> signer;
+};
+/// Checks each digest, and whether a package that the user names may run. Needs no store.
+Result<Importable> read_import(ByteView package);
+
+/// Files every library of a package under a key of its own. Libraries with a version are tagged
 /// NAME@VERSION; a tag that points elsewhere is left alone unless `move_tags`.
+Result<Imported> import_libraries(cache::Store& store, const Importable& libraries, bool move_tags = false);
+/// Both.
 Result<Imported> import_package(cache::Store& store, ByteView package, bool move_tags = false);
 
 }  // namespace smelt::service

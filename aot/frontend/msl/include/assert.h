@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Shared with the program: assert.
+#include <metal_assert>

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_FOUNDATION_NSUUID_H
+#define SMELT_FOUNDATION_NSUUID_H
+
+#import <Foundation/NSString.h>
+
+typedef unsigned char uuid_t[16];
+
+@interface NSUUID : NSObject <NSCopying>
+/** A random one (version 4). */
++ (instancetype)UUID;
+- (instancetype)init;
+/** nil for text of another form. */
+- (instancetype)initWithUUIDString:(NSString*)text;
+- (instancetype)initWithUUIDBytes:(const uuid_t)bytes;
+- (void)getUUIDBytes:(uuid_t)bytes;
+@property(readonly, copy) NSString* UUIDString;
+@end
+
+#endif

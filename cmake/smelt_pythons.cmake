@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Other Pythons than the build's, for which the compiled modules are made too: only the files of bindings/python/src are compiled again.
+set(SMELT_PYTHONS "" CACHE STRING "Other Pythons that the modules are made for: interpreters; `all`, every CPython from 3.9 on that is found; `one`, the newest of these")
+
+set(smelt_python_facts [=[
+import os, sys, sysconfig
+include = sysconfig.get_paths()["include"]
+if sys.implementation.name != "cpython" or sys.version_info[:2] < (3, 9):
+    sys.exit("want CPython 3.9 or newer")
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    sys.exit("pybind11 2.10 knows no Python without its lock")
+if not os.path.exists(os.path.join(include, "Python.h")):
+    sys.exit("its headers are not installed")
+print(sys.version_info[1], sysconfig.get_config_var("EXT_SUFFIX"), include, sep=";", end="")
+]=])
+
+# smelt_find_pythons(): SMELT_OTHER_PYTHONS, their minor versions, in order; for each N the target smelt_python_3N, which has its headers,
+# and the variables SMELT_PYTHON_3N (the interpreter) and SMELT_PYTHON_3N_SUFFIX.
+macro(smelt_find_pythons)
+  set(SMELT_OTHER_PYTHONS)
+  set(asked ${SMELT_PYTHONS})
+  if(SMELT_PYTHONS MATCHES "^(all|one)$")
+    set(pyenv $ENV{PYENV_ROOT})
+    if(NOT pyenv)
+      set(pyenv $ENV{HOME}/.pyenv)
+    endif()
+    file(GLOB asked /usr/bin/python3.? /usr/bin/python3.?? /usr/local/bin/python3.? /usr/local/bin/python3.?? /opt/python/cp3*/bin/python ${pyenv}/versions/3.*/bin/python)
+  endif()
+  foreach(interpreter IN LISTS asked)
+    execute_process(COMMAND ${interpreter} -I -c "${smelt_python_facts}" OUTPUT_VARIABLE facts ERROR_VARIABLE why RESULT_VARIABLE failed)
+    if(failed)
+      if(NOT SMELT_PYTHONS MATCHES "^(all|one)$")
+        message(FATAL_ERROR "SMELT_PYTHONS: ${interpreter}: ${why}")
+      endif()
+      continue()
+    endif()
+    list(GET facts 0 minor)
+    list(GET facts 1 suffix)
+    if(minor IN_LIST SMELT_OTHER_PYTHONS OR suffix STREQUAL ".${Python_SOABI}${CMAKE_SHARED_MODULE_SUFFIX}")
+      continue()
+    endif()
+    list(APPEND SMELT_OTHER_PYTHONS ${minor})
+    list(GET facts 2 SMELT_PYTHON_3${minor}_HEADERS)
+    set(SMELT_PYTHON_3${minor} ${interpreter})
+    set(SMELT_PYTHON_3${minor}_SUFFIX ${suffix})
+  endforeach()
+  list(SORT SMELT_OTHER_PYTHONS COMPARE NATURAL)
+  if(SMELT_PYTHONS STREQUAL "one" AND SMELT_OTHER_PYTHONS)
+    list(GET SMELT_OTHER_PYTHONS -1 SMELT_OTHER_PYTHONS)
+  endif()
+  set(interpreters)
+  foreach(minor IN LISTS SMELT_OTHER_PYTHONS)
+    add_library(smelt_python_3${minor} INTERFACE)
+    target_include_directories(smelt_python_3${minor} SYSTEM INTERFACE ${SMELT_PYTHON_3${minor}_HEADERS})
+    target_link_options(smelt_python_3${minor} INTERFACE $<$<PLATFORM_ID:Darwin>:LINKER:-undefined,dynamic_lookup>)
+    list(APPEND interpreters ${SMELT_PYTHON_3${minor}})
+  endforeach()
+  set_property(GLOBAL PROPERTY SMELT_OTHER_PYTHONS ${interpreters})  # for the tests
+  set_property(GLOBAL PROPERTY SMELT_OTHER_MINORS ${SMELT_OTHER_PYTHONS})
+  if(interpreters)
+    message(STATUS "Python package: also for ${interpreters}")
+  endif()
+endmacro()

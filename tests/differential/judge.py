@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs random kernels (generate.py) as smelt compiles them and as Clang compiles the C++ text, and compares every word
+that they write. Tells of each difference by its seed.
+
+    judge.py [--first 1] [--count 200] [--batch 20] [--launches 3] [--levels x86-64-v3,x86-64-v4] [--efforts fast,balanced] [--all]
+             [--checked] [--threads N] [--without FEATURES] [--show SEED]
+
+A batch is one library. Batches take levels, efforts and features in turn; with --all each batch is compiled every way.
+Ends with 0 where all is the same, 1 where not, 77 without Clang or NumPy.
+"""
+
+import argparse
+import collections
+import ctypes
+import itertools
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import generate
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+else:
+    import smelt
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+FLAGS = ["-std=c++20", "-O0", "-fwrapv", "-ffp-contract=off", "-Wno-everything", "-shared", "-fPIC"]
+SHAPES = [((64, 1), (64, 1)), ((77, 1), (77, 1)), ((100, 1), (32, 1)), ((39, 8), (32, 1)), ((20, 9), (16, 4)),
+          ((200, 1), (128, 1)), ((23, 5), (23, 5)), ((1, 1), (1, 1)), ((48, 2), (48, 2))]  # fmt: skip
+KINDS = [{}, {"returns": False}, {"barriers": False}, {"collectives": False}, {"constants": True}, {"argument_buffer": True},
+         {"collectives": False, "barriers": False}, {"textures": True}, {"matrices": True, "returns": False}]  # fmt: skip
+FULL_SHAPES = [((64, 1), (64, 1)), ((128, 2), (64, 1)), ((192, 1), (96, 1)), ((128, 1), (128, 1)), ((32, 6), (32, 2)), ((32, 1), (32, 1))]
+
+
+def clang():
+    return next(filter(None, map(shutil.which, ("clang++-19", "clang++"))), None)
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("group", ctypes.c_uint * 3),
+                *((name, ctypes.c_void_p) for name in ("A", "O", "P", "B", "C", "bins", "S", "F", "T", "W")), ("texel_bits", ctypes.c_uint)]  # fmt: skip
+
+
+class Judge:
+    def __init__(self, options):
+        warnings.simplefilter("ignore")
+        self.options = options
+        self.folder = tempfile.TemporaryDirectory(prefix="smelt-differential-")
+        self.compiler = clang()
+        generator = np.random.default_rng(1)
+        words = generator.integers(0, 1 << 32, 160 * 1024, dtype=np.uint64).astype(np.uint32)
+        words[::3] &= 127  # small numbers among them
+        words[5::7] = 0
+        self.a = words
+        self.s = generator.integers(0, 256, 1 << 18, dtype=np.uint8)
+        self.tally = collections.Counter()
+        self.different = []
+        self.levels = [level for level in options.levels.split(",") if self.device(level)]
+
+    def device(self, level):
+        try:
+            return smelt.Device("cpu", threads=self.options.threads, cpu_level=level)
+        except smelt.Error:
+            return None
+
+    def reference(self, text):
+        source = pathlib.Path(self.folder.name, "reference.cpp")
+        source.write_text(text)
+        library = pathlib.Path(self.folder.name, f"reference{self.tally['references']}.so")
+        self.tally["references"] += 1
+        subprocess.run([self.compiler, *FLAGS, f"-I{FOLDER}", str(source), "-o", str(library)], check=True)
+        made = ctypes.CDLL(str(library))
+        library.unlink()
+        return made
+
+    def compile(self, text, level, effort):
+        checked = {"checked": "memory"} if self.options.checked else {}
+        return smelt.compile_shader(text, fast_math=False, store=False, cpu_effort=effort, device=self.device(level), **checked)
+
+    def batch(self, seeds, features, ways):
+        names, metal, cpp = generate.library(seeds, features)
+        reference = self.reference(cpp)
+        self.signed = set(re.findall(r"kernel void (\w+)\(.*texture2d<int,", metal))  # what is written to
+        for level, effort in ways:
+            try:
+                library = self.compile(metal, level, effort)
+            except (smelt.Error, SyntaxError) as error:
+                self.tally["refused"] += 1
+                self.different.append((f"{seeds[0]} to {seeds[-1]}", f"{level} {effort}", features, str(error)[:400]))
+                continue
+            for seed, name in zip(seeds, names):
+                self.compare(seed, name, library, reference, features, f"{level} {effort}")
+
+    def compare(self, seed, name, library, reference, features, way):
+        choices = random.Random(seed)
+        constants = np.array([choices.randrange(9) for _ in range(3)], np.uint32)
+        kernel = smelt.specialize(library, name, {f"F{i}": int(v) for i, v in enumerate(constants)}) if features.get("constants") else getattr(library, name)
+        among = FULL_SHAPES if features.get("matrices") else SHAPES
+        shapes = choices.sample(among, 3) + [choices.choice(among) for _ in range(self.options.launches - 3)]
+        for grid, group in shapes[: self.options.launches]:
+            count = grid[0] * grid[1]
+            p = np.array([choices.randrange(16 if k % 2 else 8) for k in range(16)], np.uint32)
+            wanted = self.memory(count)
+            got = [one.copy() for one in wanted]
+            bits = choices.choice((8, 16, 32)) if features.get("textures") else 32
+            texels, wanted_texels = self.a[:512] >> (32 - bits), np.zeros(count, np.uint32)
+            launch = Launch((*grid, 1), (*group, 1), *(x.ctypes.data for x in (self.a, wanted[0], p, *wanted[1:], self.s, constants, texels, wanted_texels)), bits)
+            getattr(reference, name)(ctypes.byref(launch))
+            arguments = [self.a, got[0], p, *got[1:], self.s]
+            if features.get("argument_buffer"):
+                arguments.append({"a": self.a, "n": int(p[3]), "p": p})
+            if features.get("textures"):
+                sign = "s" if name in self.signed else "u"
+                written = np.zeros((grid[1], grid[0]), f"uint{bits}")
+                seen = written.view(f"int{bits}") if sign == "s" else written
+                arguments += [smelt.Texture(texels.astype(f"uint{bits}").reshape(8, 64), f"r{bits}uint"), smelt.Texture(seen, f"r{bits}{sign}int")]
+                wanted, got = [*wanted, wanted_texels.astype(f"uint{bits}")], [*got, written.reshape(-1)]
+            kernel(*arguments, threads=grid, group_size=group)
+            self.tally["launches"] += 1
+            for what, want, have in zip(("O", "B", "C", "bins", "T1"), wanted, got):
+                places = np.flatnonzero(want != have)
+                if places.size:
+                    at = int(places[0])
+                    self.different.append((seed, way, features, f"{what}[{at}] is {have[at]:#x} and not {want[at]:#x}, {places.size} differ, grid {grid}, groups of {group}, P {p.tolist()}"))
+                    return
+
+    def memory(self, count):
+        generator = np.random.default_rng(count)
+        return [np.full(count * 16, 0xABABABAB, np.uint32), generator.integers(0, 1 << 32, count * 4, dtype=np.uint64).astype(np.uint32),
+                np.arange(count + 32, dtype=np.uint32), np.repeat(np.array([0, 0, 0xFFFFFFFF, 0, 0, 0xFFFFFFFF], np.uint32), 16)]  # fmt: skip
+
+    def run(self):
+        ways = list(itertools.product(self.levels, self.options.efforts.split(",")))
+        first, end = self.options.first, self.options.first + self.options.count
+        for number, seeds in itertools.groupby(range(first, end), lambda seed: seed // self.options.batch):
+            features = {**KINDS[number % len(KINDS)], **self.options.features}
+            self.batch(list(seeds), features, ways if self.options.all else [ways[number % len(ways)]])
+        for seed, way, features, text in self.different:
+            print(f"seed {seed}, {way}, {features}: {text}")
+        print(f"{self.options.count} kernels, {self.tally['launches']} launches, {len(self.different)} different")
+        return 1 if self.different else 0
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--batch", type=int, default=20)
+    parser.add_argument("--launches", type=int, default=3, help="of each kernel, each of another shape and with other parameters")
+    parser.add_argument("--levels", default="x86-64-v3,x86-64-v4")
+    parser.add_argument("--efforts", default="fast,balanced")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--checked", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--without", default="", help="features, by comma")
+    parser.add_argument("--show", type=int)
+    options = parser.parse_args(arguments)
+    options.features = {name: False for name in options.without.split(",") if name}
+    if options.show is not None:
+        features = {**KINDS[options.show // options.batch % len(KINDS)], **options.features}
+        print("\n\n".join(generate.library([options.show], features)[1:]))
+        return 0
+    if clang() is None or np is None:
+        print("SKIPPED: needs clang++ and NumPy")
+        return 77
+    return Judge(options).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
