@@ -314,6 +314,9 @@ class Expressions:
                      ("{} / 2", most), ("{} * 2 + 1", 2 * most + 1), ("({} << 2) + 3", 4 * most + 3), ("{} * 3 + 2", 3 * most + 2),
                      ("({} << 1 | 1)", 2 * most + 1), ("{} + 2", most + 2), ("{} + 3", most + 3), ("({} ^ 3)", most | 3),
                      ("({} | 2) + 1", (most | 2) + 1), ("{} % 8", 7), ("({} >> 1) + 5", most // 2 + 5)]  # fmt: skip
+            if bound > 255:  # lanes in a row wrap round inside the array
+                at = 256 - self.below(min(most, 255) + 1)
+                forms += [(f"uchar({{}} + {at})", 255), (f"128 + char({{}} + {at - 128})", 255)]
             forms = [f for f in forms if f[1] < bound]
             if forms:
                 text, most = self.pick(forms)
@@ -393,10 +396,10 @@ class Expressions:
             lines.append(f"struct {attribute}{name}{f' : B_{self.name}' if derived else ''} {{ {' '.join(own)} }};")
         return name, members
 
-    def of_structure(self):
+    def of_structure(self, at=None):
         name, members = self.structure
         member, kind, count, length = self.pick(members)
-        at = self.index(2048)
+        at = at or self.index(2048)
         place = f"[{self.below(length or count)}]" if length or count > 1 else ""
         m, c = f"S[{at.metal}].{member}{place}", f"S[{at.cpp}].{member}{place}"
         if kind == "float":

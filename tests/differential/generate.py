@@ -81,6 +81,8 @@ class Kernel(Expressions):
             self.owned_store(mask)
         elif choice < 80:
             self.count_bins(mask)
+        elif self.structure and choice < 82:
+            self.record(mask)
         elif choice < 84:
             self.new_linear(mask)
         elif choice < 90:
@@ -142,6 +144,16 @@ class Kernel(Expressions):
             e = Expression("uint", f"A[{at.metal}]", f"load<uint>(A, {at.cpp})")
         w = wide(kind)
         self.each(mask, f"{name} = {kind}({w}({name}) + {w}({e.metal}));", f"{name}[t] = {kind}({w}({name}[t]) + {w}({e.cpp}));")
+
+    def record(self, mask):
+        """A few members of one structure, which lanes have in a row: wide loads take them apart."""
+        name, kind = self.pick(self.variables)
+        fitting = [x for x in self.linear if x.most < 2000]
+        x = self.pick(fitting) if fitting else None
+        w = wide(kind)
+        for _ in range(2 + self.below(4)):
+            e = self.of_structure(self.make_of("uint", f"{{}} + {self.below(3)}", self.of_linear(x)) if x else None)
+            self.each(mask, f"{name} = {kind}({w}({name}) * 3 + {w}({e.metal}));", f"{name}[t] = {kind}({w}({name}[t]) * 3 + {w}({e.cpp}));")
 
     def loop(self, mask, depth, together):
         number = self.number()

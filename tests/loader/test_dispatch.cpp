@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cfenv>
 #include <chrono>
@@ -210,6 +211,67 @@ TEST_CASE("a buffer that a kernel uses must be bound") {
   must(kernel.encoder->set_memory(0, memory(counts)));
   must(kernel.encoder->dispatch_threads({4}));
   CHECK(counts[3] == 1);
+}
+
+TEST_CASE("what is bound is held to the declared type's length, whichever way it is bound") {
+  // saxpy, whose factor is declared as a structure of eight bytes in constant memory; the arrays are of floats.
+  KernelSpec spec = kernel_spec("saxpy");
+  schema::Argument& params = spec.function.arguments[2];
+  params.type_name = "Params";
+  params.size = params.align = 8;
+  params.address_space = 2;
+  const DeviceRef device = cpu_device();
+  const auto load = [&](const KernelSpec& kernel) {
+    const LibraryRef library = must(Library::load(device, kernel_package({kernel})));
+    return must(must(library->function("saxpy"))->pipeline());
+  };
+  const auto encoder = must(Encoder::create(device));
+  must(encoder->set_pipeline(load(spec)));
+  std::vector<float> x(4, 1.0f), y(4);
+  const float factors[] = {2.0f, 0.0f};
+  must(encoder->set_memory(0, memory(x)));
+  must(encoder->set_memory(1, memory(y)));
+  const std::string message = "kernel 'saxpy': buffer 2 'a' has {} bytes, and the kernel reads Params of 8 bytes";
+  const auto refused = [&](uint64_t bytes) {
+    const auto launched = encoder->dispatch_threads({4});
+    CHECK(code_of(launched) == Errc::argument_mismatch);
+    CHECK(message_of(launched) == fmt::format(fmt::runtime(message), bytes));
+    CHECK(y[0] == 0.0f);  // before anything ran
+  };
+
+  must(encoder->set_bytes(2, bytes_of(factors).first(4)));
+  refused(4);
+  must(encoder->set_bytes(2, bytes_of(factors).first(7)));
+  refused(7);
+  std::vector<float> one(1, 2.0f), two(2, 2.0f);
+  must(encoder->set_memory(2, memory(one)));
+  refused(4);
+  const BufferRef buffer = must(device->make_buffer(12));
+  must(encoder->set_buffer(2, buffer, 8));  // what is left behind the offset counts
+  refused(4);
+  must(encoder->set_memory(2, {}));  // constant memory is never nothing
+  refused(0);
+
+  must(encoder->set_buffer(2, buffer, 4));
+  must(encoder->dispatch_threads({4}));
+  must(encoder->set_memory(2, memory(two)));
+  must(encoder->dispatch_threads({4}));
+  must(encoder->set_bytes(2, bytes_of(factors)));
+  must(encoder->dispatch_threads({4}));
+  CHECK(y[3] == 4.0f);
+
+  // An array in device memory has at least one element.
+  must(encoder->set_memory(0, memory(x).first(3)));
+  CHECK(message_of(encoder->dispatch_threads({1})) ==
+        "kernel 'saxpy': buffer 0 'x' has 3 bytes, and the kernel reads float of 4 bytes");
+
+  // Whether an argument is there at all may hang on a function constant: then its length is not known either.
+  spec.function.arguments[2].conditional = true;
+  must(encoder->set_pipeline(load(spec)));
+  must(encoder->set_memory(0, memory(x)));
+  must(encoder->set_bytes(2, bytes_of(factors).first(4)));
+  must(encoder->dispatch_threads({4}));
+  CHECK(y[3] == 6.0f);
 }
 
 TEST_CASE("buffers, offsets and bytes of any length") {

@@ -351,12 +351,12 @@ void DiagnosticCollector::finish_message() {
     if (!last_.feature.empty() && !features_.insert(last_.feature).second) return;
     // What has no place, "too many errors", comes last.
     const unsigned file = last_.place.empty() ? ~0u : last_.file;
-    errors_.push_back({file, last_.line, last_.column, std::move(text), std::move(last_.stack)});
+    errors_.push_back({file, last_.line, last_.column, true, std::move(text), std::move(last_.stack)});
   } else if (!last_.wants_place) {
     // As Clang: how a header was reached is said once for the messages that follow each other in it.
     if (last_.stack != stack_of_warnings_) text.insert(0, last_.stack);
     if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
-    if (last_.is_attribute) attributes_.push_back({last_.file, last_.line, last_.column, text, {}});
+    if (last_.is_attribute) attributes_.push_back({last_.file, last_.line, last_.column, false, text, {}});
     stack_of_warnings_ = std::move(last_.stack);
   }
 }
@@ -412,12 +412,12 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
 }
 
 std::string DiagnosticCollector::errors() const {
+  // A misspelt attribute is mostly why the rest of its line is wrong: it goes first.
   std::vector<const Filed*> sorted;
-  for (const Filed& error : errors_) sorted.push_back(&error);
-  // What was ignored is mostly why the rest is wrong.
   for (const Filed& warning : attributes_) sorted.push_back(&warning);
+  for (const Filed& error : errors_) sorted.push_back(&error);
   sort_stably(sorted, [](const Filed* a, const Filed* b) {
-    return std::tie(a->file, a->line, a->column) < std::tie(b->file, b->line, b->column);
+    return std::tie(a->file, a->line, a->is_error, a->column) < std::tie(b->file, b->line, b->is_error, b->column);
   });
   std::string text;
   const Filed* before = nullptr;

@@ -70,6 +70,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   bool has_last_ = false;
   struct Filed {
     unsigned file, line, column;
+    bool is_error;
     std::string text, stack;
   };
   std::vector<Filed> errors_, attributes_;

@@ -330,11 +330,11 @@ Result<void> Remote::State::send(std::span<const Item> items, const std::atomic<
 Result<void> Remote::put(std::span<const Outgoing> entries, const std::atomic<bool>* cancel, size_t* sent) {
   if (state_->address.read_only) return fail(Errc::invalid_argument, "{}: it is read-only", state_->address.shown);
   // A batch at a time: who is broken off leaves whole entries, and few blobs that no record leads to.
-  constexpr size_t kBatchEntries = 64;
-  constexpr uint64_t kBatchBytes = uint64_t{4} << 20;
+  constexpr size_t kEntriesAtATime = 64;
+  constexpr uint64_t kBytesAtATime = uint64_t{4} << 20;
   for (size_t first = 0; first < entries.size();) {
     size_t last = first;
-    for (uint64_t bytes = 0; last < entries.size() && last - first < kBatchEntries && bytes < kBatchBytes; ++last)
+    for (uint64_t bytes = 0; last < entries.size() && last - first < kEntriesAtATime && bytes < kBytesAtATime; ++last)
       for (const Part& part : entries[last].parts) bytes += part.bytes.size();
     SMELT_TRY_VOID(put_batch(entries.subspan(first, last - first), cancel));
     first = last;
