@@ -5,6 +5,7 @@
 #include "smelt/base/sort.hpp"
 
 #include "msl/facts/missing_features.hpp"
+#include "msl/facts/report.hpp"
 #include "msl/syntax/attributes.hpp"
 
 #include "clang/AST/DeclCXX.h"
@@ -381,6 +382,8 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
       text += fmt::format(": {} are not supported", feature);
   const bool is_attribute = diagnostic.getID() == clang::diag::warn_unknown_attribute_ignored;
   if (is_attribute) text = with_near_attribute(std::move(text));
+  // A word of the language, behind which a function of ours stands.
+  if (level >= Level::Error && text.find("function_constant_defined'") != std::string::npos) text = kAsksConstant;
   if (std::string later = of_later_version(diagnostic, language_); !later.empty()) text = std::move(later);
   text += flags_of(level, diagnostic);
   const Missing missing = level >= Level::Error ? missing_feature(diagnostic) : Missing();

@@ -64,6 +64,20 @@ TEST_CASE("a call of what is declared and never defined is an error at its line,
     CHECK_MESSAGE(compile_msl(kHead + body).has_value(), body);
 }
 
+TEST_CASE("is_function_constant_defined of anything else is an error in the words of Metal") {
+  const std::string head = "constant int n [[function_constant(0)]];\nconstant int fixed = 3;\n";
+  for (const std::string argument : {"x", "3", "n + 1", "x[0]", "fixed", ""}) {
+    const std::string message =
+        msl_error(kHead + head + "kernel void k(device int* x) { x[0] = is_function_constant_defined(" + argument +
+                  ") ? n : 0; }");
+    CAPTURE(argument);
+    CAPTURE(message);
+    CHECK(message.find("'is_function_constant_defined' takes the name of a variable with [[function_constant(n)]]") !=
+          std::string::npos);
+    CHECK(message.find("__smelt") == std::string::npos);
+  }
+}
+
 TEST_CASE("an attribute that nobody knows is named before the error that follows from it") {
   const std::string message = msl_error(
       kHead + "kernel void k(device float* x [[bufer(0)]], uint i [[thread_position_in_gird]]) { x[i] = 1; }");

@@ -8,6 +8,9 @@
 
 namespace smelt::aot::msl {
 
+inline constexpr char kAsksConstant[] =
+    "'is_function_constant_defined' takes the name of a variable with [[function_constant(n)]]";
+
 inline void report_error(clang::Sema& sema, clang::SourceLocation at, const std::string& text) {
   clang::DiagnosticsEngine& engine = sema.getDiagnostics();
   engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << text;

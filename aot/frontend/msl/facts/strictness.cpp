@@ -4,9 +4,11 @@
 //   * bfloat takes no implicit conversion from another floating type; half and bfloat do not meet in one operation;
 //   * a pointer or reference names its space, thread included; array parameters and pointers to functions need not;
 //   * variables at program scope are in space `constant`; functions have no static variables;
+//   * is_function_constant_defined is asked of a function constant, by its name;
 //   * samplers are not written to device memory: our headers' bits of a constant one are no handle (smelt/sampler.h).
 #include "msl/facts/strictness.hpp"
 
+#include "msl/facts/annotations.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
 #include "msl/facts/tree_walk.hpp"
@@ -47,8 +49,10 @@ class StrictnessVisitor final : public TreeWalk {
         cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue)
       read_.insert(cast->getSubExpr()->IgnoreParens());
     if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(statement)) check(*choice);
-    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement))
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
       for (const clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
+      check_question(*call);
+    }
     if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement)) check(*call);
     if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(statement))
       for (const clang::Expr* element : list->inits())
@@ -84,6 +88,20 @@ class StrictnessVisitor final : public TreeWalk {
     const clang::QualType type = call.getArg(0)->IgnoreParenImpCasts()->getType();
     if (space_of(type) == 1 && !type->isDependentType() && holds_sampler(type, 0))
       error(call.getOperatorLoc(), "a sampler cannot be written to device memory");
+  }
+
+  /// Of what smelt_language.h has for is_function_constant_defined, which takes an address.
+  void check_question(const clang::CallExpr& call) {
+    const clang::FunctionDecl* function = call.getDirectCallee();
+    if (function == nullptr || function->getIdentifier() == nullptr || call.getNumArgs() != 1 ||
+        function->getName() != "__smelt_function_constant_defined")
+      return;
+    const auto* address = llvm::dyn_cast<clang::UnaryOperator>(call.getArg(0)->IgnoreParenImpCasts());
+    const auto* name = address != nullptr && address->getOpcode() == clang::UO_AddrOf
+                           ? llvm::dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParens())
+                           : nullptr;
+    if (name == nullptr || find_annotation(*name->getDecl(), "function_constant") == nullptr)
+      error(call.getBeginLoc(), "{}", kAsksConstant);
   }
 
   template <class... Args>
