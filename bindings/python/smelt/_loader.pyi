@@ -84,19 +84,6 @@ class Device:
 class Kernel:
     """A kernel of a library. Call it to launch it; the call returns after the kernel has run.
 
-    Args:
-        args: arrays, numbers and other values, in the order of the kernel's buffers. A kernel with textures or samplers
-            takes all its arguments in the order of its declaration.
-        threads: the grid in threads, one to three numbers. Default: one thread for each element of the first array.
-        threadgroups: the grid in whole threadgroups; needs group_size.
-        group_size: threads of a threadgroup. Default: the largest along x.
-        arg_casts: type of numbers, such as "fp16"; a dict gives one for each argument. Default: the declared type.
-        error_buf_idx: index of a buffer for errors; KernelReportedError is raised if the kernel writes a value other than 0.
-        threadgroup_memory: bytes of threadgroup argument 0, or a dict by index.
-        check: "error" compares the arguments with the kernel's declaration; "warn" issues an ArgumentWarning instead;
-            "off" does not compare.
-        named: arguments by their names.
-
     Attributes:
         name: the kernel's name.
         kind: "kernel", "vertex" or "fragment".
@@ -109,12 +96,6 @@ class Kernel:
         static_threadgroup_memory_length: bytes of threadgroup memory that the kernel declares.
         static_thread_group_memory_length: the same, as PyTorch spells it.
         limits_estimated: whether the limits are upper bounds, because there is no GPU to ask.
-
-    Raises:
-        ArgumentError: an argument does not fit the kernel's declaration, or threads are missing.
-        BoundsError: a thread accesses memory outside an argument.
-        CheckError: checked code found a race, an unwritten value or a divergent barrier.
-        CancelledError: the launch took longer than the device's launch_limit.
     """
 
     @property
@@ -151,7 +132,28 @@ class Kernel:
         threadgroup_memory: int | Mapping[int, int] | None = None,
         check: str | None = None,
         **named: Any,
-    ) -> Any: ...
+    ) -> Any:
+        """Launch the kernel.
+
+        Args:
+            args: arrays, numbers and other values, in the order of the kernel's buffers. A kernel with textures or samplers
+                takes all its arguments in the order of its declaration.
+            threads: the grid in threads, one to three numbers. Default: one thread for each element of the first array.
+            threadgroups: the grid in whole threadgroups; needs group_size.
+            group_size: threads of a threadgroup. Default: the largest along x.
+            arg_casts: type of numbers, such as "fp16"; a dict gives one for each argument. Default: the declared type.
+            error_buf_idx: index of a buffer for errors; KernelReportedError is raised if the kernel writes a value other than 0.
+            threadgroup_memory: bytes of threadgroup argument 0, or a dict by index.
+            check: "error" compares the arguments with the kernel's declaration; "warn" issues an ArgumentWarning instead;
+                "off" does not compare.
+            named: arguments by their names.
+
+        Raises:
+            ArgumentError: an argument does not fit the kernel's declaration, or threads are missing.
+            BoundsError: a thread accesses memory outside an argument.
+            CheckError: checked code found a race, an unwritten value or a divergent barrier.
+            CancelledError: the launch took longer than the device's launch_limit.
+        """
 
 class Library:
     """Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.

@@ -163,7 +163,8 @@ py::dict function_info(const Library& library, const std::string& name) {
 }
 
 /// As in _loader.pyi, from which the reference is made.
-constexpr const char* kLibrary = R"(Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.
+constexpr const char* kLibrary =
+    R"(Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.
 
 ``load_metallib`` and ``compile_shader`` return one. It has no public attributes except its kernels; ``smelt.info`` returns
 facts about it.
