@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if not page.file.src_path.startswith(("formats", "design")):
         return markdown
-    return re.sub(r"(\[[A-Z][\w-]*\])(?=\s?\[[A-Z][\w-]*\](?!\())", r"\1&#8203;", markdown)
+    return re.sub(r"(\[[A-Z][\w -]*\])(?=\s?\[[A-Z][\w-]*\](?!\())", r"\1&#8203;", markdown)
 
 
 def on_post_build(config: Any, **_: Any) -> None:
