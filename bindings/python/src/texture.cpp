@@ -25,7 +25,7 @@ using loader::TextureType;
 /// Throws for arrays that are no image in any format.
 loader::ArrayView view_of(const Tensor& tensor, std::string_view what) {
   if (tensor.rank > Tensor::kKnownRank)
-    raise(Errc::argument_mismatch, "{}: an array of {} dimensions is no texture", what, tensor.rank);
+    raise(Errc::argument_mismatch, "{}: an array of {} dimensions is not a texture", what, tensor.rank);
   const ScalarType element = scalar_of(tensor.kind, tensor.item);
   if (element == ScalarType::unknown)
     raise(Errc::argument_mismatch,
@@ -136,7 +136,7 @@ PythonTexture make_texture(const py::object& array, const std::optional<std::str
   if (type) {
     const auto parameter = loader::texture_parameter(*type);
     if (!parameter)
-      raise(Errc::invalid_argument, "Texture: '{}' is no type; want texture2d, texture3d, texturecube, depth2d, ...",
+      raise(Errc::invalid_argument, "Texture: '{}' is not a type; want texture2d, texture3d, texturecube, depth2d, ...",
             *type);
     wanted.type = parameter->type;
     wanted.is_depth = parameter->is_depth;
