@@ -77,7 +77,7 @@ std::optional<Misfit> misfit_of_shape(std::span<const uint64_t> shape, const Num
     if (is_one || tells) return std::nullopt;
     const std::string packed = wanted.columns > 1 ? "" : fmt::format(", or let the kernel take packed_{}", name);
     return Misfit{Misfit::Kind::padding, fmt::format("an array of shape {}", joined(shape)),
-                  fmt::format("each {} of {} takes the room of {}: pass an array whose last dimension is {}{}",
+                  fmt::format("each {} of {} occupies the space of {}: pass an array whose last dimension is {}{}",
                               wanted.columns > 1 ? "column" : "vector", wanted.rows, room, room, packed)};
   }
   // Two, three or four in the last dimension are components, or else it would not be the last.

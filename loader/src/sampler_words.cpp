@@ -109,7 +109,7 @@ Result<void> set_state(SamplerDescriptor& into, const State& state) {
     return {};
   }
   return fail(Errc::invalid_argument,
-              "sampler: '{}' is no state; want coord, address, s_address, t_address, r_address, filter, mag_filter, "
+              "sampler: '{}' is not a state; want coord, address, s_address, t_address, r_address, filter, mag_filter, "
               "min_filter, mip_filter, compare_func, border_color, max_anisotropy or lod_clamp",
               name);
 }

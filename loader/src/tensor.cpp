@@ -102,7 +102,7 @@ Result<void> Encoder::set_tensor(uint32_t index, const ArrayView& array) {
     // What would follow a single element is no matter.
     const bool counts = !array.strides.empty() && extent > 1;
     if (counts && (bytes < 0 || static_cast<uint64_t>(bytes) % element->bytes != 0))
-      return fail(Errc::invalid_argument, "set_tensor({}): a stride of {} bytes is no number of elements", index,
+      return fail(Errc::invalid_argument, "set_tensor({}): a stride of {} bytes is not a number of elements", index,
                   bytes);
     shape.strides.push_back(counts ? static_cast<uint64_t>(bytes) / element->bytes : next);
     if (extent > kMostTensorExtent || shape.strides[i] > kMostTensorExtent)
@@ -157,8 +157,9 @@ Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, u
                 fmt::join(shape.extents, " x "), shape.element, offset, memory.size());
   record.data = reinterpret_cast<unsigned char*>(memory.data()) + offset;
   if (reinterpret_cast<uintptr_t>(record.data) % element->bytes != 0)
-    return fail(Errc::invalid_argument, "set_tensor({}): elements of {} bytes begin at an address that is no multiple",
-                index, element->bytes);
+    return fail(Errc::invalid_argument,
+                "set_tensor({}): elements of {} bytes begin at an address that is not a multiple", index,
+                element->bytes);
   record.rank = static_cast<int32_t>(rank);
   record.type = element->type;
   record.offset = static_cast<int64_t>(offset);

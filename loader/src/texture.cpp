@@ -103,7 +103,7 @@ Result<void> check_extents(const TextureDescriptor& d) {
   if (d.type != TextureType::d3 && d.depth != 1)
     return fail(Errc::invalid_argument, "a {} has no depth, {} was given", name, d.depth);
   if (!is_array(d.type) && d.array_length != 1)
-    return fail(Errc::invalid_argument, "a {} is no array, {} elements were given", name, d.array_length);
+    return fail(Errc::invalid_argument, "a {} is not an array, {} elements were given", name, d.array_length);
   if (is_cube(d.type) && d.width != d.height)
     return fail(Errc::invalid_argument, "a {} has square faces, {} x {} was given", name, d.width, d.height);
   if (is_multisampled(d.type) ? d.samples < 2 || d.samples > 8 || d.levels != 1 : d.samples != 1)
@@ -158,7 +158,7 @@ Sampler::~Sampler() = default;
 
 Result<TextureRef> Texture::make(const TextureDescriptor& descriptor, uint64_t row_bytes) {
   if (static_cast<size_t>(descriptor.type) >= std::size(kTypes))
-    return fail(Errc::invalid_argument, "{} is no type of a texture", static_cast<int>(descriptor.type));
+    return fail(Errc::invalid_argument, "{} is not a type of a texture", static_cast<int>(descriptor.type));
   const PixelFormatFacts* const format = facts_of(descriptor.format);
   if (format == nullptr) return no_pixel_format(static_cast<uint32_t>(descriptor.format));
   SMELT_TRY_VOID(check_extents(descriptor));

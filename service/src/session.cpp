@@ -317,8 +317,9 @@ Result<CompileResult> Session::make(const Request& request, const Progress& prog
   if (!made) return made;
   const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
   if (made->hit)
-    log_info(fmt::format("hit {} in {:.1f} ms{}", to_hex(made->key), milliseconds,
-                         made->remade ? ", in which its CPU code was made anew: SMELT_TRUST says whose is used" : ""));
+    log_info(fmt::format(
+        "hit {} in {:.1f} ms{}", to_hex(made->key), milliseconds,
+        made->remade ? ", with CPU code made here, because no trusted key signed the entry (SMELT_TRUST)" : ""));
   else
     log_info(fmt::format("compiled {} in {:.1f} ms, {} of {} kernels from the store", to_hex(made->key), milliseconds,
                          made->kernels_kept, made->kernels));

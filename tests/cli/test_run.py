@@ -126,7 +126,7 @@ kernel void numbers(constant uint2& p, device float* out) { out[0] = p.y; }
         self.succeed("run", package, "vectors", *one, "f32[4,4]", "f32[1]")
         for wrong in ("f32[4,3]", "f32[12]"):
             said = self.fail_with(1, "run", package, "vectors", *one, wrong, "f32[1]")
-            self.assertIn("room of 4: pass an array whose last dimension is 4, or let the kernel take packed_float3", said)
+            self.assertIn("space of 4: pass an array whose last dimension is 4, or let the kernel take packed_float3", said)
         self.succeed("run", package, "structure", *one, "f32[2]", "f32[1]")
         self.assertIn("buffer 0 'p' has 4 bytes, and the kernel reads P of 8 bytes", self.fail_with(1, "run", package, "structure", *one, "u8[4]", "f32[1]"))
         self.assertIn("int32 numbers for P", self.fail_with(1, "run", package, "structure", *one, "i32[2]", "f32[1]"))

@@ -2,7 +2,7 @@
 // Any bytes as LLVM IR, text or bitcode: a module that verifies, or an error that says something.
 //
 // Text is expected to hold. LLVM's bitcode reader is not made for hostile input; what is closed in front of it and what
-// is not is in docs/reference/inputs.md, "What is not promised".
+// is not is in docs/reference/inputs.md, "Not guaranteed".
 #include "ir_reader/parse.hpp"
 #include "llvm_support/deep_stack.hpp"
 

@@ -144,7 +144,7 @@ static void words(void) {
       {"lod_clamp(2, 1)", "from 2 to 1"},
       {"filter(1)", "is no filter"},
       {"max_anisotropy(1.5)", "whole number"},
-      {"bias(1)", "'bias' is no state"},
+      {"bias(1)", "'bias' is not a state"},
       {"coord::pixel, address::repeat", "cannot repeat"},
   };
   smelt_sampler* sampler = NULL;

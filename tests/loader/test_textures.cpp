@@ -35,7 +35,7 @@ TEST_CASE("textures_that_metal_has_are_made_and_others_are_refused") {
   const std::pair<TextureDescriptor, const char*> bad[] = {
       {{.type = Type::d1, .width = 5, .height = 2}, "has no height, 2 was given"},
       {{.type = Type::d2, .width = 5, .depth = 2}, "has no depth, 2 was given"},
-      {{.type = Type::d2, .width = 5, .array_length = 2}, "is no array, 2 elements were given"},
+      {{.type = Type::d2, .width = 5, .array_length = 2}, "is not an array, 2 elements were given"},
       {{.type = Type::cube, .width = 4, .height = 5}, "has square faces, 4 x 5 was given"},
       {{.type = Type::d2_multisample, .width = 5, .height = 3}, "with 1 samples and 1 levels"},
       {{.type = Type::d2_multisample, .width = 5, .height = 3, .samples = 9}, "with 9 samples and 1 levels"},

@@ -28,7 +28,7 @@ class CheckExit(unittest.TestCase):
                     lines = [line for line in done.stderr.splitlines() if "copy_to" in line]
                     self.assertEqual(len(lines), 1, done.stderr)
                     self.assertIn("smelt: kernel 'copy_to': thread (1, 0, 0) writes", lines[0])
-                    self.assertEqual("is no exit code" in done.stderr, code == "1000")
+                    self.assertEqual("is not an exit code" in done.stderr, code == "1000")
             with open(report, encoding="utf-8") as file:
                 self.assertEqual({json.loads(line)["kernel"] for line in file}, {"copy_to"})
 

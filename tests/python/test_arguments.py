@@ -614,7 +614,7 @@ class Mistakes(unittest.TestCase):
             self.assertEqual(self.out[:5].tolist(), [3, 4, 5, 6, 1])
         right = [1, 1, 1, 1, 1]
         for at, bad, words in (
-            (0, 256, "uchar, which holds 0 to 255: 256 does not fit"), (0, -1, "-1 does not fit"), (0, 1.5, "1.5 is no whole number; pass int(1.5)"),
+            (0, 256, "uchar, which holds 0 to 255: 256 does not fit"), (0, -1, "-1 does not fit"), (0, 1.5, "1.5 is not a whole number; pass int(1.5)"),
             (1, 1 << 31, "int, which holds -2147483648 to 2147483647: 2147483648 does not fit"), (1, float("nan"), "nan does not fit"),
             (1, float("inf"), "inf does not fit"), (2, 1e6, "half, which holds -65504 to 65504"), (3, 1e39, "1e+39 does not fit"),
         ):  # fmt: skip

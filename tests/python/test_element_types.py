@@ -212,7 +212,7 @@ class Vectors(unittest.TestCase):
         for checked in (points, DLPackOnly(points), points.ravel()):
             with self.assertRaises(smelt.ArgumentError) as raised:
                 library.first(checked, out, threads=8)
-            for word in ("float3 (16 bytes)", "room of 4", "packed_float3", "smelt.padded(array)"):
+            for word in ("float3 (16 bytes)", "space of 4", "packed_float3", "smelt.padded(array)"):
                 self.assertIn(word, str(raised.exception))
         library.first(smelt.padded(points), out, threads=8)
         self.assertEqual(out.tolist(), points[:, 0].tolist())

@@ -366,7 +366,7 @@ class Textures(unittest.TestCase):
             smelt.Texture(np.zeros((2, 2), np.uint8), "rgba8unorm")
         with self.assertRaisesRegex(smelt.Error, "say which type"):
             smelt.Texture(np.zeros((2, 2, 7), np.uint8))
-        with self.assertRaisesRegex(smelt.Error, "'image' is no type"):
+        with self.assertRaisesRegex(smelt.Error, "'image' is not a type"):
             smelt.Texture(np.zeros((2, 2), np.uint8), type="image")
         with self.assertRaisesRegex(smelt.UnsupportedError, "mipmaps of the pixel format r32uint"):
             smelt.Texture(np.zeros((2, 2), np.uint32), mipmaps=True)

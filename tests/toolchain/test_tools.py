@@ -29,8 +29,8 @@ class XcrunTest(ToolTest):
     def test_what_is_not_there(self):
         self.assertEqual(self.fail_with(72, "xcrun", "-find", "no-such-tool"),
                          'xcrun: error: unable to find utility "no-such-tool", not a developer tool or in PATH\n')
-        for sdk, why in (("watchos", "watchOS has no Metal"), ("xros", "visionOS is no target"), ("driverkit", "DriverKit"),
-                         ("xrsimulator", "visionOS is no target"), ("dreamcast", "macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator")):
+        for sdk, why in (("watchos", "watchOS has no Metal"), ("xros", "visionOS is not a target"), ("driverkit", "DriverKit"),
+                         ("xrsimulator", "visionOS is not a target"), ("dreamcast", "macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator")):
             said = self.fail_with(1, "xcrun", "-sdk", sdk, "metal", "-v")
             self.assertIn(f'SDK "{sdk}" cannot be located: ', said)
             self.assertIn(why, said)
@@ -192,9 +192,9 @@ class TargetTest(ToolTest):
                                (("-target", "air64-apple-macosx14.0-simulator"), "macOS has no simulator"),
                                (("-std=macos-metal1.3",), "use metal1.0 to metal1.2"),
                                (("-ferror-limit=some",), "invalid integral value 'some' in '-ferror-limit=some'"),
-                               (("-target", "air64-apple-ios17.0-macabi"), "Mac Catalyst is no target"),
+                               (("-target", "air64-apple-ios17.0-macabi"), "Mac Catalyst is not a target"),
                                (("-target", "air64-apple-watchos10.0"), "watchOS has no Metal"),
-                               (("-target", "air64-apple-xros1.0"), "visionOS is no target"),
+                               (("-target", "air64-apple-xros1.0"), "visionOS is not a target"),
                                (("-target", "air64-apple-bridgeos1.0"), "only macOS, iOS, tvOS"),
                                (("-mwatchos-version-min=10",), "watchOS has no Metal"),
                                (("-target", "x86_64-linux"), "unknown target triple"),

@@ -182,6 +182,7 @@ __all__ = [
     "info",
     "load_metallib",
     "open",
+    "pack",
     "padded",
     "prepare",
     "specialize",

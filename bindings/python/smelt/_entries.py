@@ -12,7 +12,7 @@ def shown(text: str) -> str:
 
 
 class Key(str):
-    """64 hex digits, so that load_metallib can tell a key from a path."""
+    """A key of the store: a string of 64 hexadecimal digits. ``load_metallib`` takes it as a key, not as a path."""
 
 
 class Tag(NamedTuple):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FunctionInfo:
+    """Facts about a function. If it cannot run here, ``usable`` is False and ``reason`` says why."""
+
     name: str
     kind: str
     metal_version: str
@@ -22,8 +24,8 @@ class FunctionInfo:
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """What is known of a loaded library. slices: one dict each, with target, chosen, code and line. file: the bytes that
-    it was loaded from, a package or a Metal library."""
+    """Facts about a loaded library. ``slices`` has a dict for each slice, with target, chosen, code and line. ``file`` has
+    the bytes of the package or Metal library that it was loaded from."""
 
     name: str
     functions: tuple[str, ...]
@@ -38,8 +40,9 @@ class LibraryInfo:
 
     @property
     def package(self) -> Package:
-        """The package that the library was loaded from. Of compile_shader and of a plain Metal library on the CPU: all of
-        it with its CPU code, compiled now. Elsewhere InvalidLibraryError when it was a plain Metal library."""
+        """The package that the library was loaded from. For a library of compile_shader, and a plain Metal library on the
+        CPU, reading this compiles the CPU code of all kernels. On other devices, a plain Metal library raises
+        InvalidLibraryError."""
         from . import _loader
         from ._package import Package
 

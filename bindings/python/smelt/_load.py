@@ -194,24 +194,41 @@ def load_metallib(
 ) -> _loader.Library:
     """Load a Metal library or a package, and return its kernels by name.
 
-    Damaged bytes fail here. The pipeline of a kernel is built when the kernel is first read.
+    Damaged bytes raise an error here. The pipeline of a kernel is built when the kernel is first read.
 
-    source: bytes, a path, a ``Package``, or a ``Key`` of the store.
-    device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
-    verify: checks at load: "none", "structure", "digest" or "full".
-    expect: the digest that the file must have, in hex.
-    trust: packages to accept: "any", "local" (all that you name) or "signed"; None is SMELT_TRUST, else "local".
-    trusted_keys: with "signed", the keys of which one must have signed: NAME:BASE64, or files of them.
-    native: False ignores a package's CPU code and makes it here from the Metal library.
-    metal: use only slices of exactly this Metal version, such as "3.1".
-    library: the library to load, if a package has several.
-    checked: use CPU code with checks: True for all, or words such as "memory,races".
-    allow_empty: accept a library without functions.
-    store: the store for CPU code made here: None (default), a folder, a ``Store``, or False for none.
-    cpu_effort: time for CPU code made here: "fast", "balanced" or "best". None is SMELT_CPU_EFFORT, else "fast" first and
-        better code after a while for a plain Metal library (``kernel.effort``), and "balanced" for a package.
+    Args:
+        source: bytes, a path, a ``Package``, or a ``Key`` of the store.
+        device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
+        verify: checks at load: "none", "structure", "digest" or "full".
+        expect: the digest that the file must have, in hex.
+        trust: packages to accept: "any", "local" (all that you name) or "signed"; None is SMELT_TRUST, else
+            "local".
+        trusted_keys: for "signed": one of these keys must have signed. Each is NAME:BASE64 or a file of such lines.
+        native: False ignores a package's CPU code and makes it here from the Metal library.
+        metal: use only slices of exactly this Metal version, such as "3.1".
+        library: the library to load, if a package has several.
+        checked: use CPU code with checks: True for all, or words such as "memory,races".
+        allow_empty: accept a library without functions.
+        store: the store for CPU code made here: None (default), a folder, a ``Store``, or False for none.
+        cpu_effort: time for CPU code made here: "fast", "balanced" or "best". None is SMELT_CPU_EFFORT, else "fast"
+            first and better code after a while for a plain Metal library (``kernel.effort``), and "balanced" for a
+            package.
 
-    Raises InvalidLibraryError, UnsupportedTargetError, TrustError, IntegrityError, LibraryNotFoundError, SourceTypeError.
+    Returns:
+        The library, whose attributes are its kernels.
+
+    Raises:
+        InvalidLibraryError: the bytes are not a Metal library or package, or are damaged.
+        UnsupportedTargetError: no slice fits this device.
+        TrustError: a trusted signature is required and missing.
+        IntegrityError: the digest is not the expected one.
+        LibraryNotFoundError: there is no such file.
+        SourceTypeError: the source has another type.
+
+    Examples:
+        >>> library = smelt.compile('kernel void k(device float* x) { x[0] = 1; }').metallib('macos14')
+        >>> dir(smelt.load_metallib(library))
+        ['k']
     """
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
@@ -238,19 +255,35 @@ def compile_shader(
 ) -> _loader.Library:
     """Compile Metal source, and return its kernels by name.
 
-    source: the text.
-    device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
-    fast_math: fast math mode and fast functions.
-    checked: make CPU code with checks: True for all, or words such as "memory,races".
-    store: None (default), a folder, a ``Store``, or False for none.
-    timeout: seconds for the compile, and for the CPU code of each kernel; then it is a CancelledError.
-    filename: the name of the text in messages.
-    cpu_effort: time for CPU code: "fast", "balanced" or "best"; None as for ``load_metallib``.
-    logging: keep messages of kernels (os_log), and write them to standard error.
-    target: "macos14" and the like. None is SMELT_TARGET, else the newest system on the CPU and the default target on a GPU.
-    include_folders: folders that ``#include`` searches. <c10/metal/...> is also found in the installed torch.
+    The CPU code of a kernel is compiled when the kernel is first read. Each warning of the compiler is a CompileWarning.
 
-    Raises ShaderSyntaxError (a SyntaxError) with file, line and column. A warning of the compiler is a CompileWarning.
+    Args:
+        source: the text.
+        device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
+        fast_math: fast math mode and fast functions.
+        checked: make CPU code with checks: True for all, or words such as "memory,races".
+        store: None (default), a folder, a ``Store``, or False for none.
+        timeout: seconds for the compile, and for the CPU code of each kernel; then it is a CancelledError.
+        filename: the name of the text in messages.
+        cpu_effort: time for CPU code: "fast", "balanced" or "best"; None as for ``load_metallib``.
+        logging: keep messages of kernels (os_log), and write them to standard error.
+        target: a name such as "macos14". None is SMELT_TARGET, else the newest system on the CPU and the default
+            target on a GPU.
+        include_folders: folders that ``#include`` searches. <c10/metal/...> is also found in the installed torch.
+
+    Returns:
+        The library, whose attributes are its kernels.
+
+    Raises:
+        ShaderSyntaxError: the source does not compile; a SyntaxError with file, line and column.
+        CancelledError: the compile took longer than timeout.
+
+    Examples:
+        >>> lib = smelt.compile_shader('kernel void k(device float* x) { x[0] = 1; }')
+        >>> x = bytearray(4)
+        >>> lib.k(x)
+        >>> bytes(x).hex()
+        '0000803f'
     """
     from . import _compiling
 
@@ -295,7 +328,16 @@ def info(library: _loader.Library) -> "LibraryInfo":
 
     They are not attributes of the library, so that a kernel may have any name.
 
-    library: a library that was loaded or compiled.
+    Args:
+        library: a library that was loaded or compiled.
+
+    Returns:
+        The facts, with ``slice_report``.
+
+    Examples:
+        >>> lib = smelt.compile_shader('kernel void k(device float* x) { x[0] = 1; }')
+        >>> smelt.info(lib).functions
+        ('k',)
     """
     from ._info import LibraryInfo
 
@@ -317,10 +359,20 @@ def info(library: _loader.Library) -> "LibraryInfo":
 def function_info(library: _loader.Library, name: str) -> "FunctionInfo":
     """Return kind and Metal version of a function, and whether its pipeline can be built here.
 
-    library: a library that was loaded or compiled.
-    name: the function's name.
+    Args:
+        library: a library that was loaded or compiled.
+        name: the function's name.
 
-    Raises FunctionNotFoundError.
+    Returns:
+        The facts, with ``usable`` and ``reason``.
+
+    Raises:
+        FunctionNotFoundError: the library has no such function.
+
+    Examples:
+        >>> lib = smelt.compile_shader('kernel void k(device float* x) { x[0] = 1; }')
+        >>> smelt.function_info(lib, 'k').kind
+        'kernel'
     """
     from ._info import FunctionInfo
 
@@ -330,11 +382,23 @@ def function_info(library: _loader.Library, name: str) -> "FunctionInfo":
 def specialize(library: _loader.Library, name: str, constants: "Mapping[str | int, Constant]") -> _loader.Kernel:
     """Return a kernel with values for its function constants.
 
-    library: a library that was loaded or compiled.
-    name: the kernel's name.
-    constants: values by name or index of the constant. Values that the kernel does not use are ignored.
+    Args:
+        library: a library that was loaded or compiled.
+        name: the kernel's name.
+        constants: values by name or index of the constant. Values that the kernel does not use are ignored.
 
-    Raises ConstantError, FunctionNotFoundError.
+    Returns:
+        The kernel.
+
+    Raises:
+        ConstantError: a value is missing, unknown, or of the wrong type.
+        FunctionNotFoundError: the library has no such kernel.
+
+    Examples:
+        >>> lib = smelt.compile_shader('constant float by [[function_constant(0)]];'
+        ...                            'kernel void k(device float* x) { x[0] = by; }')
+        >>> smelt.specialize(lib, 'k', {'by': 2.5}).name
+        'k'
     """
     return _loader.specialize(library, name, dict(constants))
 
@@ -346,8 +410,17 @@ def prepare(
 ) -> int:
     """Build pipelines now, several at a time, and return how many are ready.
 
-    library: a library that was loaded or compiled.
-    names: the kernels; None for all that need no function constants.
-    progress: called as progress(done, total); False stops.
+    Args:
+        library: a library that was loaded or compiled.
+        names: the kernels; None for all that need no function constants.
+        progress: called as progress(done, total); False stops.
+
+    Returns:
+        How many pipelines are ready.
+
+    Examples:
+        >>> lib = smelt.compile_shader('kernel void k(device float* x) { x[0] = 1; }')
+        >>> smelt.prepare(lib)
+        1
     """
     return _loader.prepare(library, list(names or ()), progress)

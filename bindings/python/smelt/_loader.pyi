@@ -8,6 +8,24 @@ _Buffer = Union[bytes, bytearray, memoryview]
 _Size = Union[int, Sequence[int]]
 
 class Buffer:
+    """Memory that your program owns, as an argument of a kernel.
+
+    A call that passes a buffer needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
+    ``bytes(buffer)`` and ``memoryview(buffer)`` read it.
+
+    Args:
+        address: where the memory begins.
+        size: its length in bytes.
+        writable: whether kernels may write to it.
+        owner: an object that the buffer keeps alive.
+
+    Attributes:
+        address: where the memory begins.
+        size: its length in bytes.
+        writable: whether kernels may write to it.
+        owner: the object that it keeps alive.
+    """
+
     def __init__(self, address: int, size: int, *, writable: bool = True, owner: object = None) -> None: ...
     @property
     def address(self) -> int: ...
@@ -21,6 +39,28 @@ class Buffer:
     def __getitem__(self, part: slice) -> Buffer: ...
 
 class Device:
+    """A device that runs kernels: the CPU, or Metal on a Mac.
+
+    Args:
+        kind: "automatic" (Metal on a Mac, else the CPU), "cpu", "metal", or "offline", which describes libraries and runs
+            nothing.
+        threads: CPU threads of a launch; 0 is all that the process may use.
+        cpu_level: level of CPU code to run, such as "x86-64-v3"; empty is SMELT_CPU, else the best that this machine has.
+        target: for "offline", the target to describe, such as "macos14".
+        launch_limit: seconds after which a launch ends with CancelledError; 0 is SMELT_LAUNCH_LIMIT, else no limit.
+
+    Attributes:
+        kind: "cpu", "metal" or "offline".
+        name: the name of the processor or GPU.
+        target: the target whose slices it runs, such as "cpu-x86-64-v3".
+        limits: a dict of its limits, such as max_threads_per_threadgroup.
+        limits_estimated: whether the limits are upper bounds, because there is no GPU to ask.
+
+    Raises:
+        DeviceError: there is no such device.
+        ArgumentError: the kind is unknown.
+    """
+
     def __init__(
         self,
         kind: str = "automatic",
@@ -42,6 +82,22 @@ class Device:
     def limits_estimated(self) -> bool: ...
 
 class Kernel:
+    """A kernel of a library. Call it to launch it; the call returns after the kernel has run.
+
+    Attributes:
+        name: the kernel's name.
+        kind: "kernel", "vertex" or "fragment".
+        args: a dict for each argument: name, type_name, index, kind, size, and more.
+        constants: a dict for each function constant: name, type_name, index, required.
+        effort: "fast", "balanced" or "best", the CPU code that runs; None for code from a package.
+        max_threads_per_threadgroup: the largest threadgroup.
+        max_total_threads_per_threadgroup: the same, by Metal's name.
+        thread_execution_width: threads of a SIMD group.
+        static_threadgroup_memory_length: bytes of threadgroup memory that the kernel declares.
+        static_thread_group_memory_length: the same, as PyTorch spells it.
+        limits_estimated: whether the limits are upper bounds, because there is no GPU to ask.
+    """
+
     @property
     def name(self) -> str: ...
     @property
@@ -76,9 +132,39 @@ class Kernel:
         threadgroup_memory: int | Mapping[int, int] | None = None,
         check: str | None = None,
         **named: Any,
-    ) -> Any: ...
+    ) -> Any:
+        """Launch the kernel.
+
+        Args:
+            args: arrays, numbers and other values, in the order of the kernel's buffers. A kernel with textures or samplers
+                takes all its arguments in the order of its declaration.
+            threads: the grid in threads, one to three numbers. Default: one thread for each element of the first array.
+            threadgroups: the grid in whole threadgroups; needs group_size.
+            group_size: threads of a threadgroup. Default: the largest along x.
+            arg_casts: type of numbers, such as "fp16"; a dict gives one for each argument. Default: the declared type.
+            error_buf_idx: index of a buffer for errors; KernelReportedError is raised if the kernel writes a value other than 0.
+            threadgroup_memory: bytes of threadgroup argument 0, or a dict by index.
+            check: "error" compares the arguments with the kernel's declaration; "warn" issues an ArgumentWarning instead;
+                "off" does not compare.
+            named: arguments by their names.
+
+        Raises:
+            ArgumentError: an argument does not fit the kernel's declaration, or threads are missing.
+            BoundsError: a thread accesses memory outside an argument.
+            CheckError: checked code found a race, an unwritten value or a divergent barrier.
+            CancelledError: the launch took longer than the device's launch_limit.
+        """
 
 class Library:
+    """Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.
+
+    ``load_metallib`` and ``compile_shader`` return one. It has no public attributes except its kernels; ``smelt.info`` returns
+    facts about it.
+
+    Raises:
+        FunctionNotFoundError: there is no kernel of that name.
+    """
+
     def __getattr__(self, name: str) -> Kernel: ...
     def __getitem__(self, name: str) -> Kernel: ...
     def __contains__(self, name: str) -> bool: ...
@@ -86,9 +172,47 @@ class Library:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
 
 class Sampler:
+    """A sampler, in the words of Metal source.
+
+    Args:
+        words: states as in Metal source, such as "filter::linear, address::repeat".
+        states: the same as keywords: coord, address, s_address, t_address, r_address, filter, mag_filter, min_filter,
+            mip_filter, compare_func, border_color, max_anisotropy, lod_clamp. Default: nearest, clamped to the edge.
+
+    Raises:
+        ArgumentError: a state or its value is unknown.
+    """
+
     def __init__(self, words: str = "", **states: Any) -> None: ...
 
 class Texture:
+    """An array as a texture, with information that the array does not have.
+
+    Args:
+        array: an array, whose memory the texture uses; or blocks of a compressed format.
+        format: pixel format, such as "rgba8unorm_srgb"; None follows from the array's elements.
+        type: such as "texture3d"; None follows from the array's shape.
+        mipmaps: copy the array and compute all smaller levels.
+        width: for blocks, the width in texels.
+        height: for blocks, the height in texels.
+        depth: for blocks, the depth in texels.
+        array_length: for blocks, the number of slices.
+        levels: for blocks, the number of levels that they hold.
+
+    Attributes:
+        type: such as "texture2d".
+        format: the pixel format.
+        width: texels of level 0.
+        height: texels of level 0.
+        depth: texels of level 0.
+        array_length: the number of slices.
+        levels: the number of levels.
+        samples: samples of a texel.
+
+    Raises:
+        ArgumentError: the array does not fit a texture; the message says what would.
+    """
+
     def __init__(self, array: Any, format: str | None = None, *, type: str | None = None, mipmaps: bool = False, width: int | None = None,
                  height: int | None = None, depth: int = 1, array_length: int = 1, levels: int = 1) -> None: ...  # fmt: skip
     @property

@@ -26,8 +26,8 @@ else:
 
 
 class Package(LibrariesByName):
-    """A ``.smelt`` file: libraries by name, each with one slice per target. Iterates over the names; an item is the
-    library loaded on the default device. Immutable."""
+    """A ``.smelt`` file: an immutable mapping from names to libraries, each with one slice per target. An item is the
+    library, loaded on the default device. ``compile``, ``open`` and ``pack`` return one."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class Package(LibrariesByName):
         return hash(self.digest)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file; readers see the old one or the new one."""
+        """Write the file. A program that reads it at the same time sees the old file or the new one, never a part."""
         self._native.save(path)
 
     def metallib(self, target: str = "", library: str | None = None) -> bytes:
-        """The Metal library for a target ("macos14"); the only one there is when target is empty."""
+        """Return the Metal library for a target such as "macos14". If there is only one, target may be empty."""
         if not target:
             targets = [t for t in self.targets if not t.startswith("cpu-")]
             if len(targets) != 1:
@@ -95,7 +95,7 @@ class Package(LibrariesByName):
     def load(
         self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool | str = False
     ) -> _loader.Library:
-        """The named library, or the only one, on a device."""
+        """Load the library of this name, or the only one, on a device."""
         options: dict[str, object] = {"checked": _checks.bits(checked)}
         if library is not None:
             options["library"] = library
@@ -109,10 +109,9 @@ class Package(LibrariesByName):
         device: _session.DeviceLike = None,
         checked: bool | str = False,
     ) -> int:
-        """Loads the libraries of these names (all when None) and builds every pipeline that needs no function
-        constants, several at a time: what a model does once, before its first token. progress(done, total) counts
-        pipelines of all libraries and may return False to stop. Afterwards items and their kernels are ready on this
-        device, as long as the package is kept. Returns how many pipelines are ready."""
+        """Load the libraries of these names (None: all), build every pipeline that needs no function constants, and return
+        how many are ready. Call it once, before the first token of a model. progress(done, total) counts pipelines and
+        may return False to stop. The kernels stay ready on this device as long as the package lives."""
         on = _session.device(device)
         checks = _checks.bits(checked)
         wanted = self._native.names() if names is None else list(names)
@@ -121,6 +120,7 @@ class Package(LibrariesByName):
 
     @property
     def libraries(self) -> list[str]:
+        """Names of the libraries."""
         return self._native.names()
 
     @property
@@ -130,24 +130,25 @@ class Package(LibrariesByName):
 
     @property
     def targets(self) -> list[str]:
-        """What there are slices for, without repeats."""
+        """Targets of the slices, without repeats."""
         return list(dict.fromkeys(str(s["target"]) for s in self._native.slices()))
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """One dict a slice: library, target, bytes, sha256, missing (function, reason)."""
+        """A dict for each slice: library, target, bytes, sha256, missing (function, reason)."""
         return self._native.slices()
 
     def version(self, library: str) -> str:
+        """Return the version of a library, or an empty string."""
         return self._native.version(library)
 
     def attachments(self, library: str) -> dict[str, bytes]:
-        """Bytes that travel with a library."""
+        """Return the attachments of a library: name to bytes."""
         return {name: self._native.attachment(library, name) for name in self._native.attachment_names(library)}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes, in hex."""
+        """SHA-256 of the package's content, in hex. A signature does not change it."""
         return self._native.digest
 
     def __bytes__(self) -> bytes:
@@ -160,25 +161,27 @@ class Package(LibrariesByName):
 
     @property
     def key(self) -> str | None:
-        """What the store files it under; give it to Store.tag."""
+        """The package's key in the store, for Store.tag; None if it was not compiled in this process."""
         return self._made.key if self._made else None
 
     @property
     def hit(self) -> bool:
-        """Whether it came from the store, and nothing was compiled."""
+        """Whether compile found it in the store."""
         return self._made.hit if self._made else False
 
     @property
     def kernels_kept(self) -> tuple[int, int]:
-        """Of one that was compiled here: how many of its kernels the store had by themselves, and how many it has."""
+        """After a compile: how many kernels the store already had, and how many kernels there are."""
         return self._made.kernels_kept if self._made else (0, 0)
 
     @property
     def seconds(self) -> float:
+        """How long the compile took."""
         return self._made.microseconds * 1e-6 if self._made else 0.0
 
     @property
     def warnings(self) -> list[str]:
+        """Warnings of the compile, and why kernels have no CPU code."""
         return [*self._made.warnings, *self._native.missing_cpu_code()] if self._made else []
 
 
@@ -196,13 +199,26 @@ def open(
 ) -> Package:
     """Open a package: map a file without reading it, or keep bytes.
 
-    source: a path or bytes.
-    expect: the digest that the package must have, in hex.
-    trust: packages to accept, as for ``load_metallib``.
-    trusted_keys: keys for "signed", as for ``load_metallib``.
-    native: False ignores the package's CPU code, as for ``load_metallib``.
+    Args:
+        source: a path or bytes.
+        expect: the digest that the package must have, in hex.
+        trust: packages to accept, as for ``load_metallib``.
+        trusted_keys: keys for "signed", as for ``load_metallib``.
+        native: False ignores the package's CPU code, as for ``load_metallib``.
 
-    Raises InvalidLibraryError, IntegrityError, TrustError, LibraryNotFoundError.
+    Returns:
+        The package.
+
+    Raises:
+        InvalidLibraryError: the bytes are not a package, or are damaged.
+        IntegrityError: the digest is not the expected one.
+        TrustError: a trusted signature is required and missing.
+        LibraryNotFoundError: there is no such file.
+
+    Examples:
+        >>> package = smelt.open(bytes(smelt.compile('kernel void k(device float* x) { x[0] = 1; }')))
+        >>> package.functions
+        ['k']
     """
     from ._load import _words
 
@@ -226,9 +242,20 @@ def pack(packages: Sequence[Package]) -> Package:
 
     If all packages were compiled in this process, the CPU code of the result runs here too.
 
-    packages: a list of ``Package``.
+    Args:
+        packages: a list of ``Package``.
 
-    Raises SourceTypeError.
+    Returns:
+        The new package.
+
+    Raises:
+        SourceTypeError: an element is not a Package.
+
+    Examples:
+        >>> one = smelt.compile('kernel void k(device float* x) { x[0] = 1; }', name='one')
+        >>> two = smelt.compile('kernel void k(device float* x) { x[0] = 1; }', name='two')
+        >>> smelt.pack([one, two]).libraries
+        ['one', 'two']
     """
     if isinstance(packages, Package) or not all(isinstance(package, Package) for package in packages):
         given = "a smelt.Package" if isinstance(packages, Package) else ", ".join(type(package).__name__ for package in packages)

@@ -13,9 +13,18 @@ def padded(array: Any) -> Any:
 
     This is the layout of float3, half3, int3 and the columns of float3x3. To copy a result back: array[...] = copy[..., :3].
 
-    array: a NumPy array, a tensor, or anything that NumPy can make an array of.
+    Args:
+        array: a NumPy array, a tensor, or anything that NumPy can make an array of.
 
-    Raises ArgumentError for another shape.
+    Returns:
+        The copy, of the same kind as a tensor, else a NumPy array.
+
+    Raises:
+        ArgumentError: the last dimension is not 3.
+
+    Examples:
+        >>> smelt.padded([[1, 2, 3]])
+        array([[1, 2, 3, 0]])
     """
     is_tensor = hasattr(array, "new_zeros")
     if not is_tensor:

@@ -126,39 +126,52 @@ def compile(
 ) -> Package:
     """Compile Metal source, LLVM IR or Metal libraries to a package, or find it in the store.
 
-    source: text, bytes or a path, or a list of these.
-    targets: "macos14" and the like; None is SMELT_TARGET, else macos14.
-    cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False). If a kernel gets none,
-        ``warnings`` of the package says why; with "required" it is an UnsupportedError.
-    metadata: Triton's JSON of a kernel: a dict, text or a path.
-    threadgroup_memory: for IR, bytes of the unsized threadgroup array.
-    threads_per_threadgroup: threads of the largest threadgroup.
-    fast_math: fast math mode and fast functions.
-    progress: called from any thread as progress(stage, done, total); False ends the compile.
-    kernels: for IR, functions to treat as kernels.
-    functions: compile only these.
-    include_folders: for Metal source, as -I. <c10/metal/...> is also found in the installed torch.
-    definitions: for Metal source, as -D: "NAME=VALUE" or a dict.
-    language: Metal version of the source, such as "3.1"; None is the target's.
-    debug_lines: keep source lines.
-    pack_scalars: put all scalar arguments into one buffer.
-    no_overlap: promise that no two buffers of a launch overlap.
-    relaxed_atomics: use relaxed atomics where the target has no stronger order.
-    cpu_only: for IR, allow double precision, 64-bit atomics and up to 64 MiB of threadgroup memory. A kernel that uses them
-        gets CPU code only.
-    checked: make CPU code with checks: True for all, or words such as "memory,races".
-    name: name of the library in its package; default: its first kernel's.
-    version: version of the library, such as "2.1.0".
-    store: None (default), a folder, a ``Store``, or False for none.
-    timeout: seconds for the compile; then it is a CancelledError. The store keeps kernels that were ready.
-    max_memory: bytes that the process may use meanwhile; beyond it is a CancelledError.
-    sandbox: "auto" compiles Metal libraries in child processes that can open nothing, "always" also LLVM IR, "never" nothing;
-        None is SMELT_SANDBOX, else "auto".
-    cpu_effort: time for CPU code: "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else "balanced".
-    filename: the name of each source in messages.
-    logging: for Metal source, keep messages of kernels (os_log), as -fmetal-enable-logging.
+    Args:
+        source: text, bytes or a path, or a list of these.
+        targets: names such as "macos14"; None is SMELT_TARGET, else macos14.
+        cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False). If a kernel gets
+            none, ``warnings`` of the package says why; with "required" it is an UnsupportedError.
+        metadata: Triton's JSON of a kernel: a dict, text or a path.
+        threadgroup_memory: for IR, bytes of the unsized threadgroup array.
+        threads_per_threadgroup: threads of the largest threadgroup.
+        fast_math: fast math mode and fast functions.
+        progress: called from any thread as progress(stage, done, total); False ends the compile.
+        kernels: for IR, functions to treat as kernels.
+        functions: compile only these.
+        include_folders: for Metal source, as -I. <c10/metal/...> is also found in the installed torch.
+        definitions: for Metal source, as -D: "NAME=VALUE" or a dict.
+        language: Metal version of the source, such as "3.1"; None is the target's.
+        debug_lines: keep source lines.
+        pack_scalars: put all scalar arguments into one buffer.
+        no_overlap: promise that no two buffers of a launch overlap.
+        relaxed_atomics: use relaxed atomics where the target has no stronger order.
+        cpu_only: for IR, allow double precision, 64-bit atomics and up to 64 MiB of threadgroup memory. A kernel
+            that uses them gets CPU code only.
+        checked: make CPU code with checks: True for all, or words such as "memory,races".
+        name: name of the library in its package; default: its first kernel's.
+        version: version of the library, such as "2.1.0".
+        store: None (default), a folder, a ``Store``, or False for none.
+        timeout: seconds for the compile; then it is a CancelledError. The store keeps kernels that were ready.
+        max_memory: bytes that the process may use meanwhile; beyond it is a CancelledError.
+        sandbox: "auto" compiles Metal libraries in child processes that can open nothing, "always" also LLVM IR,
+            "never" nothing; None is SMELT_SANDBOX, else "auto".
+        cpu_effort: time for CPU code: "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else "balanced".
+        filename: the name of each source in messages.
+        logging: for Metal source, keep messages of kernels (os_log), as -fmetal-enable-logging.
 
-    Raises CompileError, UnsupportedError, CancelledError, SourceTypeError.
+    Returns:
+        The package. ``hit`` says whether the store had it.
+
+    Raises:
+        CompileError: a source does not compile.
+        UnsupportedError: this build or target lacks a feature, or a kernel gets no CPU code and cpu is "required".
+        CancelledError: a limit was reached, or progress returned False.
+        SourceTypeError: a source is neither text, bytes nor a path.
+
+    Examples:
+        >>> package = smelt.compile('kernel void k(device float* x) { x[0] = 1; }', targets=['macos14', 'ios17'], cpu=False)
+        >>> package.targets
+        ['macos14', 'ios17']
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source

@@ -20,7 +20,8 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 
 class Entry(Mapping[str, bytes]):
-    """Part name to bytes. Holds a copy of the bytes: nothing that happens to the store afterwards changes them."""
+    """An entry of the store: a mapping from names of parts to bytes. It is a copy, which later changes of the store do not
+    affect."""
 
     __slots__ = ("_native", "_names")
 
@@ -44,14 +45,15 @@ class Entry(Mapping[str, bytes]):
         return name in self._names
 
     def view(self, name: str) -> memoryview:
-        """The part without a copy."""
+        """Return a part without copying it."""
         value = self._native.view(name)
         if value is None:
             raise KeyError(name)
         return value
 
     def files(self, folder: str | os.PathLike[str]) -> dict[str, str]:
-        """Parts as files of a folder: name to path. Files that are there and unchanged are left alone."""
+        """Write the parts as files into a folder, and return their paths by name. Files that have these bytes already are
+        not written again."""
         return self._native.files(os.fspath(folder))
 
     def __repr__(self) -> str:
@@ -74,7 +76,22 @@ def _remotes() -> Any:
 
 
 class Store:
-    """A store folder. All methods from any thread; any number of processes per folder; a forked child opens its own."""
+    """A store folder. Any number of threads and processes may use it; a forked child opens its own.
+
+    Args:
+        path: the folder; None is SMELT_STORE, else ~/.cache/smelt.
+        read_only: refuse to write.
+        max_bytes: the budget on disk, 0 for none; None is SMELT_STORE_MAX_SIZE, else 5 GiB.
+        durable: sync each put to the disk.
+        verify: when to compare bytes with their checksums: at their "first_use" in this process, "always" or "never".
+        remotes: URLs of servers behind the store, nearest first (docs/guide/remotes.md); None is SMELT_REMOTE. The store
+            asks them on a miss and keeps what they return. It sends new entries to them in the background.
+
+    Raises:
+        StoreError: the store is damaged, or a newer version wrote it.
+        TrustError: another user owns the folder or may write to it.
+        CacheMissError: ``store[key]`` or ``resolve`` found nothing.
+    """
 
     def __init__(
         self,
@@ -86,10 +103,6 @@ class Store:
         verify: str = "first_use",
         remotes: Iterable[str] | None = None,
     ) -> None:
-        """max_bytes: the budget on disk, 0 for none; None: SMELT_STORE_MAX_SIZE, else 5 GiB.
-        verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never".
-        remotes: URLs of servers behind the store, nearest first (docs/guide/remotes.md); None: those of SMELT_REMOTE.
-        What is not here is asked for there, and kept; what is put goes there in the background."""
         self.path: str = os.fspath(path) if path is not None else default_folder()
         self.remotes: list[str] = os.environ.get("SMELT_REMOTE", "").split() if remotes is None else list(remotes)
         native: Any = _store
@@ -112,11 +125,12 @@ class Store:
         return self.path
 
     def get(self, key: str) -> Entry | None:
-        """The entry, or None. A damaged one is dropped, counted and absent."""
+        """Return the entry, or None. A damaged entry is dropped, counted, and treated as missing."""
         found = self._native.find(key)
         return None if found is None else Entry(found)
 
     def get_all(self, keys: Iterable[str]) -> list[Entry | None]:
+        """Return the entry of each key, or None."""
         return [None if found is None else Entry(found) for found in self._native.find_all(list(keys))]
 
     def __getitem__(self, key: str) -> Entry:
@@ -129,24 +143,32 @@ class Store:
         return isinstance(key, str) and len(key) == 64 and self._native.find(key) is not None
 
     def put(self, key: str, parts: Mapping[str, Bytes], *, cost: float = 0.0, compress: bool = False) -> None:
-        """All parts in one transaction; afterwards any process finds them. cost: seconds it took to make them, which
-        trim weighs. compress: smaller, and copied at each get."""
+        """Publish an entry. Afterwards every process finds all of its parts.
+
+        Args:
+            key: 64 hexadecimal digits.
+            parts: bytes by name.
+            cost: seconds that it took to make them. A trim keeps expensive entries longer.
+            compress: take less space, but decompress at each get.
+        """
         if not parts:
             raise ArgumentError(f"put {key}: no parts")
         self._native.put(key, dict(parts), int(cost * 1e6), compress)
 
     def put_all(self, entries: Mapping[str, Mapping[str, Bytes]]) -> None:
-        """Several entries in one transaction."""
+        """Publish several entries in one transaction."""
         self._native.put_all([(key, dict(parts)) for key, parts in entries.items()])
 
     def remove(self, key: str) -> bool:
+        """Remove an entry. Return False if there was none."""
         return self._native.remove(key)
 
     def entries(self) -> list[EntryFacts]:
+        """Return facts about all entries."""
         return list(self.iter_entries())
 
     def iter_entries(self) -> Iterator[EntryFacts]:
-        """The same, by key, without all of them in memory at once."""
+        """Iterate over all entries, in the order of their keys, with only a few in memory."""
         last = ""
         while some := self._native.entries(last, 1024):
             for facts in some:
@@ -154,55 +176,61 @@ class Store:
             last = some[-1][0]
 
     def tag(self, name: str, key: str, *, move: bool = False) -> None:
-        """"flash_attn@2.1.0" stands for key from now on. Moving a tag that exists needs move."""
+        """Give a key a name and version, such as "flash_attn@2.1.0". A tag that exists moves only with move=True."""
         bare, at, version = name.partition("@")
         if not bare or not at or not version:
             raise ArgumentError(f"tag {name!r}: want NAME@VERSION")
         self._native.tag(bare, version, key, move)
 
     def tags(self, name: str = "") -> list[Tag]:
+        """Return all tags, or those of a name."""
         return [Tag(*tag) for tag in self._native.tags(name)]
 
     def tag_history(self, name: str) -> list[Tag]:
-        """Where NAME@VERSION pointed over time, newest first."""
+        """Return the keys that NAME@VERSION has pointed to, newest first."""
         bare, _, version = name.partition("@")
         return [Tag(*tag) for tag in self._native.tag_history(bare, version)]
 
     def resolve(self, query: str) -> Key:
-        """The key of the newest that fits: "name", "name@2", "name@2.1.0" or "name@>=2.1,<3"."""
+        """Return the key of the newest version that matches "name", "name@2", "name@2.1.0" or "name@>=2.1,<3"."""
         return Key(self._native.resolve(query)[0][2])
 
     def candidates(self, query: str) -> list[Tag]:
-        """All that fit, newest first."""
+        """Return the tags of all versions that match a query, newest first."""
         return [Tag(*tag) for tag in self._native.resolve(query)]
 
     def stat(self) -> dict[str, Any]:
+        """Return sizes and counters of the store."""
         return self._native.stat()
 
     def remote_stat(self) -> list[dict[str, Any]]:
-        """For each remote that processes have used with this store and that have ended: hits, misses, errors, bytes..."""
+        """Return hits, misses, errors, bytes and more for each remote, counted over processes that have ended."""
         rows: list[dict[str, Any]] = _remotes().statistics(self.path)
         return rows
 
     def counters(self) -> dict[str, int]:
-        """Of this process."""
+        """Return the counters of this process: hits, misses and others."""
         return self._native.counters()
 
     def verify(self) -> list[str]:
-        """Reads and hashes everything; one line for each damage."""
+        """Read and hash every entry, and return a line for each damaged one."""
         return self._native.verify()
 
     def flush(self, timeout: float = 30) -> bool:
-        """Waits until what was put has been sent to the remotes; False when that takes longer than `timeout` seconds."""
+        """Wait until new entries have been sent to the remotes. Return False if that takes longer than timeout seconds."""
         return self._native.flush(int(timeout * 1000))
 
     def trim(self, max_bytes: int | None = None, *, unused_hours: int | None = None) -> int:
-        """Evicts least recently used and cheapest entries; returns how many went. Tagged ones stay. max_bytes: what may
-        stay, 0 for nothing; None: the store's budget. unused_hours: entries that nobody has used for so long go."""
+        """Remove entries without a tag, least recently used and cheapest first, and return how many were removed.
+
+        Args:
+            max_bytes: size that may stay, 0 for nothing; None is the store's budget.
+            unused_hours: remove the entries that nobody has used for this many hours.
+        """
         return self._trimmed(max_bytes, unused_hours)
 
     def clear(self, *, tagged: bool = False) -> int:
-        """Removes all entries, with tagged=True the tags and theirs, too; returns how many went."""
+        """Remove all entries without a tag, or with tagged=True all entries and tags. Return how many were removed."""
         return self._trimmed(0, None, tagged)
 
     def _trimmed(self, max_bytes: int | None, unused_hours: int | None, tagged: bool = False) -> int:
@@ -212,16 +240,16 @@ class Store:
         return removed
 
     def reset_counters(self) -> None:
-        """Sets the counters of stat() to zero."""
+        """Set the counters of stat() to zero."""
         self._native.reset_counters()
 
     def export(self, names: Iterable[str]) -> bytes:
-        """Compiled libraries (keys or NAME@VERSION) as the bytes of one package."""
+        """Return compiled libraries, given by key or NAME@VERSION, as the bytes of one package."""
         return self._native.export_package(list(names))
 
     def import_package(self, source: Bytes, *, move: bool = False) -> list[str]:
-        """Files every library of a package under a key of its own (returned), and tags those with a version. A tag that
-        points elsewhere already stays, with a warning that names both keys; ``move=True`` moves it."""
+        """Store each library of a package, tag those that have a version, and return their keys. If a tag exists already,
+        it stays, with a warning that names both keys; ``move=True`` moves it."""
         keys, moves = self._native.import_package(source, move)
         for tag, there, here in moves if not move else ():
             _warn(f"tag {tag} points at {there} and stays there; import_package(..., move=True) points it at {here}")

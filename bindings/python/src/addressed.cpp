@@ -43,6 +43,25 @@ AddressedBuffer slice(const AddressedBuffer& buffer, const py::slice& range) {
 /// Asked of every array of every call, so without pybind11's search among its types.
 PyTypeObject* buffer_type = nullptr;
 
+/// As in _loader.pyi, from which the reference is made.
+constexpr const char* kBuffer = R"(Memory that your program owns, as an argument of a kernel.
+
+A call that passes a buffer needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
+``bytes(buffer)`` and ``memoryview(buffer)`` read it.
+
+Args:
+    address: where the memory begins.
+    size: its length in bytes.
+    writable: whether kernels may write to it.
+    owner: an object that the buffer keeps alive.
+
+Attributes:
+    address: where the memory begins.
+    size: its length in bytes.
+    writable: whether kernels may write to it.
+    owner: the object that it keeps alive.
+)";
+
 }  // namespace
 
 const AddressedBuffer* addressed_buffer(py::handle value) {
@@ -51,7 +70,7 @@ const AddressedBuffer* addressed_buffer(py::handle value) {
 }
 
 void bind_addressed(py::module_& module) {
-  py::class_<AddressedBuffer> type(module, "Buffer", py::buffer_protocol());
+  py::class_<AddressedBuffer> type(module, "Buffer", py::buffer_protocol(), kBuffer);
   buffer_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   type.def(py::init(&make_buffer), "address"_a, "size"_a, py::kw_only(), "writable"_a = true, "owner"_a = py::none())
       .def_property_readonly("address", [](const AddressedBuffer& self) { return std::bit_cast<uint64_t>(self.data); })

@@ -87,7 +87,8 @@ void ArgumentCheck::no_double(size_t i) const {
   const bool wide = given.element == ElementKind::floating || given.element == ElementKind::complex;
   if (wide && given.item == doubles && !declared_[i].takes_double())
     raise(Errc::argument_mismatch,
-          "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal has not; convert "
+          "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal does not have; "
+          "convert "
           "it (float32 or complex64)",
           declared_[i].position, kernel_, declared_[i].type_name);
 }
@@ -149,7 +150,7 @@ void ArgumentCheck::is_same_structure(size_t i) const {
   if (want.is_structure() ? given.item == want.size : given.item % want.size == 0) return;
   raise(Errc::argument_mismatch,
         "{}, the call passes structures of {} bytes. Members lie at multiples of their own size, and three components "
-        "take the room of four (numpy.dtype([...], align=True) pads; a float3 member is 16 bytes)",
+        "occupy the space of four (numpy.dtype([...], align=True) pads; a float3 member is 16 bytes)",
         wants(i), given.item);
 }
 

@@ -56,10 +56,10 @@ std::string range_of(const Parameter& parameter) {
 [[noreturn]] void refuse_number(py::handle value, const Parameter& parameter) {
   const std::string number = py::cast<std::string>(py::repr(value));
   if (!is_number(value))
-    raise(Errc::argument_type, "{} wants {}, and {} is no number", place(parameter), parameter.type_name, number);
+    raise(Errc::argument_type, "{} wants {}, and {} is not a number", place(parameter), parameter.type_name, number);
   const double real = PyFloat_Check(value.ptr()) != 0 ? PyFloat_AS_DOUBLE(value.ptr()) : 0;
   if (is_whole(parameter.kind) && std::isfinite(real) && std::trunc(real) != real)
-    raise(Errc::argument_type, "{} wants {}, and {} is no whole number; pass int({}), which cuts it off",
+    raise(Errc::argument_type, "{} wants {}, and {} is not a whole number; pass int({}), which cuts it off",
           place(parameter), parameter.type_name, number, number);
   raise(Errc::argument_type, "{} wants {}, which holds {}: {} does not fit", place(parameter), parameter.type_name,
         range_of(parameter), number);
@@ -138,7 +138,7 @@ void Casts::parse(py::handle value) {
     const long index = PyLong_AsLong(key.ptr());
     if (index < 0) {
       PyErr_Clear();
-      raise(Errc::invalid_argument, "arg_casts: {} is no argument index", py::cast<std::string>(py::str(key)));
+      raise(Errc::invalid_argument, "arg_casts: {} is not an argument index", py::cast<std::string>(py::str(key)));
     }
     some_.emplace_back(static_cast<size_t>(index), parse_cast(word, static_cast<int>(index)));
   }

@@ -151,7 +151,7 @@ aot::Limits limits_from(const std::optional<double>& timeout) {
   aot::Limits limits;
   if (timeout) {
     limits.time = unwrap(limit_from_seconds(*timeout, "timeout"));
-    if (*timeout == 0) raise(Errc::invalid_argument, "timeout: want seconds, got 0; None is no limit");
+    if (*timeout == 0) raise(Errc::invalid_argument, "timeout: want seconds, got 0; None means no limit");
   }
   return limits;
 }

@@ -30,7 +30,7 @@ uint64_t component_of(py::handle value, std::string_view what) {
   const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    raise(Errc::invalid_argument, "{}: {} is no count of threads", what, py::cast<std::string>(py::str(index)));
+    raise(Errc::invalid_argument, "{}: {} is not a count of threads", what, py::cast<std::string>(py::str(index)));
   }
   return number;
 }
@@ -210,7 +210,7 @@ class Kernel::Borrowed {
 Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool as_upstream)
     : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
   loader::report_crashes(
-      "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
+      "Load with checked=True (compile_shader, load_metallib of a Metal library) to see the thread and the "
       "access.");
   for (const loader::ArgInfo& argument : pipeline_->args()) {
     if (argument.name == schema::kFurtherArguments && argument.index + 1 == declared_.size() &&

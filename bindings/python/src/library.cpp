@@ -162,6 +162,17 @@ py::dict function_info(const Library& library, const std::string& name) {
                   "reason"_a = usable ? std::string() : usable.error().message);
 }
 
+/// As in _loader.pyi, from which the reference is made.
+constexpr const char* kLibrary =
+    R"(Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.
+
+``load_metallib`` and ``compile_shader`` return one. It has no public attributes except its kernels; ``smelt.info`` returns
+facts about it.
+
+Raises:
+    FunctionNotFoundError: there is no kernel of that name.
+)";
+
 }  // namespace
 
 loader::LoadOptions load_options(const py::dict& from) {
@@ -217,7 +228,7 @@ py::object library_object(LibraryRef library, loader::OwnedBytes file, bool as_u
 
 void bind_library(py::module_& module) {
   const auto itself = [](py::object self) { return self; };
-  py::class_<Library, std::shared_ptr<Library>>(module, "Library")
+  py::class_<Library, std::shared_ptr<Library>>(module, "Library", kLibrary)
       .def("__getattr__",
            [](Library& library, const std::string& name) {
              // Python asks objects for names of its own all the time; they never reach the library.

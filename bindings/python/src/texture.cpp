@@ -25,7 +25,7 @@ using loader::TextureType;
 /// Throws for arrays that are no image in any format.
 loader::ArrayView view_of(const Tensor& tensor, std::string_view what) {
   if (tensor.rank > Tensor::kKnownRank)
-    raise(Errc::argument_mismatch, "{}: an array of {} dimensions is no texture", what, tensor.rank);
+    raise(Errc::argument_mismatch, "{}: an array of {} dimensions is not a texture", what, tensor.rank);
   const ScalarType element = scalar_of(tensor.kind, tensor.item);
   if (element == ScalarType::unknown)
     raise(Errc::argument_mismatch,
@@ -136,7 +136,7 @@ PythonTexture make_texture(const py::object& array, const std::optional<std::str
   if (type) {
     const auto parameter = loader::texture_parameter(*type);
     if (!parameter)
-      raise(Errc::invalid_argument, "Texture: '{}' is no type; want texture2d, texture3d, texturecube, depth2d, ...",
+      raise(Errc::invalid_argument, "Texture: '{}' is not a type; want texture2d, texture3d, texturecube, depth2d, ...",
             *type);
     wanted.type = parameter->type;
     wanted.is_depth = parameter->is_depth;
@@ -230,6 +230,46 @@ PythonSampler make_sampler(const std::string& given, const py::kwargs& states) {
   return {unwrap(loader::Sampler::create(unwrap(loader::sampler_of_words(words)))), words};
 }
 
+/// As in _loader.pyi, from which the reference is made.
+constexpr const char* kTexture = R"(An array as a texture, with information that the array does not have.
+
+Args:
+    array: an array, whose memory the texture uses; or blocks of a compressed format.
+    format: pixel format, such as "rgba8unorm_srgb"; None follows from the array's elements.
+    type: such as "texture3d"; None follows from the array's shape.
+    mipmaps: copy the array and compute all smaller levels.
+    width: for blocks, the width in texels.
+    height: for blocks, the height in texels.
+    depth: for blocks, the depth in texels.
+    array_length: for blocks, the number of slices.
+    levels: for blocks, the number of levels that they hold.
+
+Attributes:
+    type: such as "texture2d".
+    format: the pixel format.
+    width: texels of level 0.
+    height: texels of level 0.
+    depth: texels of level 0.
+    array_length: the number of slices.
+    levels: the number of levels.
+    samples: samples of a texel.
+
+Raises:
+    ArgumentError: the array does not fit a texture; the message says what would.
+)";
+
+/// As in _loader.pyi, from which the reference is made.
+constexpr const char* kSampler = R"(A sampler, in the words of Metal source.
+
+Args:
+    words: states as in Metal source, such as "filter::linear, address::repeat".
+    states: the same as keywords: coord, address, s_address, t_address, r_address, filter, mag_filter, min_filter,
+        mip_filter, compare_func, border_color, max_anisotropy, lod_clamp. Default: nearest, clamped to the edge.
+
+Raises:
+    ArgumentError: a state or its value is unknown.
+)";
+
 }  // namespace
 
 void TextureArguments::bind(loader::Encoder& encoder, const ArgInfo& argument, py::handle value, size_t position) {
@@ -304,7 +344,7 @@ void bind_texture(py::module_& module) {
   const auto size = [](uint32_t TextureDescriptor::* of) {
     return [of](const PythonTexture& self) { return self.texture->descriptor().*of; };
   };
-  py::class_<PythonTexture>(module, "Texture")
+  py::class_<PythonTexture>(module, "Texture", kTexture)
       .def(py::init(&make_texture), "array"_a, "format"_a = py::none(), py::kw_only(), "type"_a = py::none(),
            "mipmaps"_a = false, "width"_a = py::none(), "height"_a = py::none(), "depth"_a = 1, "array_length"_a = 1,
            "levels"_a = 1)
@@ -326,7 +366,7 @@ void bind_texture(py::module_& module) {
                            loader::facts_of(of.format)->name, of.width, of.height,
                            std::max(of.depth, self.texture->layers()));
       });
-  py::class_<PythonSampler>(module, "Sampler")
+  py::class_<PythonSampler>(module, "Sampler", kSampler)
       .def(py::init(&make_sampler), "words"_a = "")
       .def("__repr__", [](const PythonSampler& self) { return fmt::format("<smelt.Sampler '{}'>", self.words); });
 }

@@ -23,7 +23,7 @@ Result<TextureDescriptor> to_descriptor(const smelt_texture_options* given, cons
   SMELT_TRY(const smelt_texture_options options, read_options(given, function));
   TextureDescriptor descriptor;
   if (options.type > static_cast<uint32_t>(TextureType::buffer))
-    return fail(Errc::invalid_argument, "{}: {} is no type of a texture", function, options.type);
+    return fail(Errc::invalid_argument, "{}: {} is not a type of a texture", function, options.type);
   descriptor.type = static_cast<TextureType>(options.type);
   SMELT_TRY(descriptor.format, to_format(options.pixel_format, function));
   descriptor.width = at_least_one(options.width);
@@ -130,7 +130,7 @@ smelt_status smelt_texture_wrap_array(const smelt_array* given, const char* type
     if (type != nullptr) {
       const std::string_view name(type, type_length);
       const std::optional<TextureParameter> parameter = texture_parameter(name);
-      if (!parameter) return fail(Errc::invalid_argument, "{}: '{}' is no type of a texture", kFunction, name);
+      if (!parameter) return fail(Errc::invalid_argument, "{}: '{}' is not a type of a texture", kFunction, name);
       wanted.type = parameter->type;
       wanted.is_depth = parameter->is_depth;
       if (name.find('<') != std::string_view::npos) wanted.kind = parameter->kind;

@@ -284,7 +284,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->group(kSourceGroup);
   add_parsed<std::string>(
       verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
-      "File with Triton's JSON of the kernel")
+      "JSON file that Triton wrote beside the kernel")
       ->group(kSourceGroup);
 #define SMELT_FLAG(member, name, words, group, help) add_plain(verb, words, group, with.member, help);
 #define SMELT_NUMBER(member, type, name, words, group, help) add_plain(verb, words, group, with.member, help);
@@ -294,9 +294,8 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
       ->group(kOutputGroup);
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code")->group(kCpuGroup);
-  add_checked(
-      verb, request.checked,
-      "CPU code with checks in place of the plain code: all, or =memory,races,init,sync (see docs/guide/races.md)");
+  add_checked(verb, request.checked,
+              "CPU code with checks instead of plain code: all, or =memory,races,init,sync (see docs/guide/races.md)");
   verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)")
       ->group(kOutputGroup);
   verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0")
@@ -321,12 +320,12 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_option("-O", options->levels, "-O0 to -O3, -Os, -Oz, -Og: all the same; -Ofast implies -ffast-math")
       ->allow_extra_args(false)
       ->group(kSourceGroup);
-  verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll")
+  verb->add_option("--emit", options->emit, "Kind of output, whatever the name of OUT: metallib, air or ll")
       ->group(kOutputGroup);
   verb->add_option("--depfile,--MF", options->depfile, "Write the dependencies of the output, for make and ninja")
       ->group(kOutputGroup);
   CLI::Option* const tag = verb->add_option("--tag", options->tag, "Tag the result in the store as NAME@VERSION");
-  verb->add_flag("--move", options->move, "Move the tag when it points elsewhere now")->needs(tag)->group(kStoreGroup);
+  verb->add_flag("--move", options->move, "Move the tag if it exists already")->needs(tag)->group(kStoreGroup);
   verb->add_flag("--require-cpu", options->require_cpu, "Fail, instead of a warning, when a kernel gets no CPU code")
       ->group(kCpuGroup);
   verb->add_flag("--no-store", options->no_store, "Neither read nor write the store")->group(kStoreGroup);
@@ -343,9 +342,9 @@ void add_compile(CLI::App& app, Context& context) {
       "Child processes: auto (Metal libraries, remade packages), always (LLVM IR too), never; default: "
       "$SMELT_SANDBOX")
       ->group(kLimitsGroup);
-  verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
+  verb->add_flag("-v,--verbose", options->verbose, "Print whether the result was in the store");
   verb->add_option("--from", options->list,
-                   "Compile what a list of misses names (python -m smelt misses) instead of INPUT and OUT")
+                   "Compile the kernels in a list of misses (python -m smelt misses) instead of INPUT and OUT")
       ->group(kStoreGroup);
   show_example(*verb, "smelt compile saxpy.metal --target macos14 --target ios17 -o saxpy.smelt");
   verb->callback([options, verb, &context] {

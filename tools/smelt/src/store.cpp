@@ -186,7 +186,7 @@ Text verify(const StoreOptions& options) {
   const bool only_entries = report.damage.size() == report.damaged_entries + report.damaged_blobs;
   if (report.damage.empty() || (options.drop && only_entries)) {
     if (options.json) return text;
-    if (report.rebuilt) text += "the database was damaged; it was made anew from the packs\n";
+    if (report.rebuilt) text += "the database was damaged; it was rebuilt from the packs\n";
     if (report.dropped != 0) text += fmt::format("{} entries dropped; they are compiled again\n", report.dropped);
     return text + fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries - report.dropped,
                               report.blobs - report.damaged_blobs, report.bytes);
@@ -194,7 +194,7 @@ Text verify(const StoreOptions& options) {
   SMELT_TRY_VOID(print(text));
   if (!only_entries)
     return fail(Errc::store_corrupt,
-                "store {}: its database is damaged; 'smelt store verify --drop' makes it anew from the packs",
+                "store {}: its database is damaged; 'smelt store verify --drop' rebuilds it from the packs",
                 store->folder().string());
   return fail(
       Errc::store_corrupt,
@@ -417,7 +417,7 @@ void add_store(CLI::App& app, Context& context) {
     sub->add_option("KEY", options->key, "Key of the entry, or its first 8 digits or more, or NAME@VERSION")
         ->required();
   };
-  CLI::App* sub = command("show", "Say what an entry is, and list its parts", show);
+  CLI::App* sub = command("show", "Describe an entry and list its parts", show);
   key(sub);
   json(sub);
   sub = command("page", "Write a page with all entries, which can be searched", page);
@@ -430,29 +430,29 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
   sub->add_option("PARTS", options->parts, "PART=FILE each: name of a part, and the file that holds its bytes")
       ->required();
-  sub = command("tag", "Point NAME@VERSION at an entry", tag);
+  sub = command("tag", "Give an entry a tag, NAME@VERSION", tag);
   sub->add_option("NAME@VERSION", options->name, "The tag")->required();
   key(sub);
-  sub->add_flag("--move", options->move, "Move the tag when it points elsewhere now");
+  sub->add_flag("--move", options->move, "Move the tag if it exists already");
   sub = command("tags", "List all tags, or those that match a query (name@2, name@>=2,<3)", tags);
   sub->add_option("QUERY", options->name, "Name, name@version, name@prefix or name@range");
   json(sub);
-  sub = command("verify", "Read and hash everything", verify);
+  sub = command("verify", "Read and hash every entry", verify);
   sub->add_flag("--drop", options->drop, "Drop the entries that are damaged");
   json(sub);
   sub = command("trim", "Remove the least useful entries, down to a budget", trim);
   take_size(sub->add_option("--max-bytes", options->max_bytes,
                             "Bytes that may stay, e.g. 2GiB; 0 empties the store (default: the store's budget)"));
   sub->add_option("--unused-for", options->unused_for,
-                  "Remove entries that nobody has used for so long, e.g. 12h or 30d");
+                  "Remove entries that nobody has used for this time, e.g. 12h or 30d");
   json(sub);
-  sub = command("clear", "Remove all entries", clear);
+  sub = command("clear", "Remove all entries without a tag", clear);
   sub->add_flag("--tagged", options->tagged, "Remove tagged entries and all tags, too");
   json(sub);
   sub = command("stat", "Print sizes and counters", stat);
   json(sub);
   sub->add_flag("--metrics", options->metrics, "Print text that Prometheus reads");
-  sub->add_flag("--reset", options->reset, "Set the counters to zero, once they are printed");
+  sub->add_flag("--reset", options->reset, "Set the counters to zero after printing them");
   sub = command("export", "Write entries, by key or name, as one package", [](const StoreOptions& with) -> Text {
     SMELT_TRY_VOID(store_with(with.names.front()));
     SMELT_TRY(const Bytes package, session()->export_package(with.names));
@@ -463,13 +463,13 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("-o,--output", options->output, "Package to write, OUT.smelt")->required();
   sub = command("import", "Put a package's libraries into the store; prints their keys", import);
   sub->add_option("FILE", options->file, "Package to read, IN.smelt")->required();
-  sub->add_flag("--move", options->move, "Move tags of the package's versions that point elsewhere now");
+  sub->add_flag("--move", options->move, "Move tags of the package's versions that exist already");
   sub = command("push", "Send entries to the remotes now; prints their keys", push);
-  sub->add_option("NAMES", options->names, "Keys (or their first digits) or name@version, whose tags go with them")
+  sub->add_option("NAMES", options->names, "Keys (or their first digits) or name@version; their tags are sent too")
       ->required();
   sub = command("pull", "Fetch entries from the remotes; prints their keys", pull);
   sub->add_option("NAMES", options->names, "Keys or name@version")->required();
-  sub->add_flag("--move", options->move, "Move tags that point elsewhere now");
+  sub->add_flag("--move", options->move, "Move tags that exist already");
 }
 
 }  // namespace smelt::cli

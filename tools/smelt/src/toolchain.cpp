@@ -29,8 +29,8 @@ Result<void> run_toolchain(const ToolchainOptions& options) {
 }  // namespace
 
 void add_toolchain(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("toolchain", "Make a folder for PATH with xcrun, metal, metallib and other tools of Apple");
+  CLI::App* verb = app.add_subcommand(
+      "toolchain", "Make a folder for PATH with xcrun, metal, metallib and other tools with Apple's names");
   auto options = std::make_shared<ToolchainOptions>();
   verb->add_option("DIR", options->folder, "Folder to make; links of an earlier call are replaced");
   verb->add_flag("--options", options->lists_options, "Print the table of the tools' options instead, as Markdown");

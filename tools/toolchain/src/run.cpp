@@ -59,7 +59,7 @@ Result<void> replace_link(const fs::path& link, const fs::path& program) {
   std::error_code error;
   const auto status = fs::symlink_status(link, error);
   if (fs::exists(status) && !fs::is_symlink(status))
-    return fail(Errc::io, "{}: there is a file of that name already, and it is no link", link.string());
+    return fail(Errc::io, "{}: there is a file of that name already, and it is not a link", link.string());
   fs::remove(link, error);
   fs::create_symlink(program, link, error);
   if (error) return fail(Errc::io, "{}: cannot link: {}", link.string(), error.message());

@@ -107,11 +107,11 @@ Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warn
 
 /// What triples and SDKs may name and is no target, with the reason.
 constexpr std::pair<std::string_view, std::string_view> kNoTargets[] = {
-    {"macabi", "Mac Catalyst is no target: how its libraries are marked is in no public text"},
+    {"macabi", "Mac Catalyst is not a target: no public text says how its libraries are marked"},
     {"watch", "watchOS has no Metal"},
-    {"xros", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
-    {"visionos", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
-    {"xrsimulator", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
+    {"xros", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
+    {"visionos", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
+    {"xrsimulator", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
     {"driverkit", "DriverKit has no Metal"},
 };
 

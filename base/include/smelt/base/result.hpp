@@ -13,8 +13,8 @@
 
 namespace smelt {
 
-/// What kind of failure; says who should react. The names are part of the C API and the Python exceptions
-/// (errc.def, docs/reference/errors.md), so add, never rename.
+/// The kind of a failure, one of the codes in docs/reference/errors.md. The C API and the Python exceptions share the
+/// names (errc.def), so add, never rename.
 enum class Errc : int {
   ok = 0,
 #define SMELT_ERRC(name, c_name, number) name = number,
@@ -25,14 +25,14 @@ enum class Errc : int {
 /// The enumerator's own spelling, e.g. "truncated".
 std::string_view to_string(Errc code);
 
-/// One failure. Message form: what was asked; what was found, and where; what would satisfy it.
+/// One failure.
 struct Error {
-  Errc code = Errc::invalid_argument;
-  std::string message;
-  std::string subject;  ///< what it is about: a file, a function, a key; may be empty
+  Errc code = Errc::invalid_argument;  ///< the kind, for programs
+  std::string message;                 ///< for people: what was requested; what was found, and where; what would work
+  std::string subject;                 ///< the file, function or key that it concerns; may be empty
 
-  /// The same failure with `where: ` in front, e.g. the file name that an inner parser cannot know. Once: who opened
-  /// the file has named it already.
+  /// Puts `where: ` in front of the message, for example a file name that an inner parser cannot know. Does nothing if
+  /// it is already there.
   Error in(std::string_view where) && {
     if (const std::string front = printable(where) + ": "; !message.starts_with(front)) message = front + message;
     if (subject.empty()) subject = where;
@@ -40,15 +40,18 @@ struct Error {
   }
 };
 
+/// A value, or the Error that says why there is none. No function of smelt throws.
 template <class T>
 using Result = tl::expected<T, Error>;
 
 // One function makes the text of all failures and one hands them on: inlined where things may fail they would be most
 // of a parser's code. "cold" is to the compiler that what leads there is seldom taken.
+/// Makes an error with a formatted message; fail() calls it.
 [[gnu::cold]] tl::unexpected<Error> failure(Errc code, fmt::string_view format, fmt::format_args args);
+/// Passes an error on; SMELT_TRY calls it.
 [[gnu::cold]] tl::unexpected<Error> passed_on(Error&& error);
 
-/// What the message quotes is made printable: names and paths may hold anything.
+/// Returns an error with a formatted message, whose arguments are made printable: names and paths may hold anything.
 template <class... Args>
 tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
   return failure(code, format, fmt::make_format_args(args...));
@@ -65,7 +68,7 @@ tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&
   if (!name) return ::smelt::passed_on(std::move(name).error()); \
   declaration = std::move(*name)
 
-/// The same for a result whose value is not wanted.
+/// SMELT_TRY_VOID(expression): the same for a result whose value is not needed.
 #define SMELT_TRY_VOID(...) SMELT_TRY_VOID_(SMELT_CONCAT(smelt_try_, __COUNTER__), __VA_ARGS__)
 #define SMELT_TRY_VOID_(name, ...)                                                            \
   do {                                                                                        \

@@ -10,13 +10,13 @@
 
 namespace smelt::loader {
 
-/// How much time went into CPU code, and when better code should replace it.
+/// The effort of CPU code, and when better code should replace it.
 struct CodeTier {
-  std::string effort;  ///< how much time went into it: "fast"; what PipelineState::effort() says
-  /// Time that the launches of one pipeline take together, after which better code is worth its making (worth_after).
+  std::string effort;  ///< what PipelineState::effort() returns, such as "fast"
+  /// The total run time of a pipeline's launches after which better code is worth compiling (worth_after).
   std::chrono::nanoseconds better_after{0};
-  /// Called once for that pipeline, by the thread that launched it, after a launch and without any lock. It should hand
-  /// the work to another thread, which calls replace_code(). Must not throw. Empty: the code stays.
+  /// Called once for such a pipeline, by the thread that launched it, after a launch and without a lock. It should
+  /// start the work on another thread, which then calls replace_code(). It must not throw. Empty: the code stays.
   std::function<void(const PipelineRef&)> better;
 };
 
@@ -25,9 +25,9 @@ struct CodeTier {
 /// never costs more than twice the best choice.
 std::chrono::nanoseconds worth_after(size_t code_bytes);
 
-/// What a CodeSource returns: a package whose only library has the kernel, with code for the CPU.
+/// What a CodeSource returns.
 struct KernelCode {
-  OwnedBytes package;
+  OwnedBytes package;                    ///< its only library has the kernel, with code for the CPU
   std::shared_ptr<const CodeTier> tier;  ///< null: the code stays, and its effort is unknown
 };
 
@@ -35,16 +35,17 @@ struct KernelCode {
 class CodeSource {
  public:
   virtual ~CodeSource() = default;
-  /// `metallib` is a Metal library with the kernel alone, but for visible functions that it may call; equal for equal
-  /// kernels, so code may be kept under its digest. An error here is the error of making the pipeline. Any thread,
-  /// several kernels at once, but never twice at once for a kernel of one library: others that want it wait.
+  /// Makes the code of one kernel. `metallib` is a Metal library with this kernel and the visible functions that it may
+  /// call; it is equal for equal kernels, so you can keep code under its digest. An error is the error of building the
+  /// pipeline. It is called from any thread, for several kernels at once, but not twice at once for the same kernel of
+  /// a library: other threads wait.
   virtual Result<KernelCode> code_for(std::string_view kernel, const OwnedBytes& metallib) = 0;
 };
 
-/// Gives a pipeline the code that `better` has for a kernel of its name. Launches that begin from now on run that;
-/// those under way end with what they began with, which is kept as long as the pipeline. Any thread. `effort` is what
-/// the pipeline says from then on. Errors: those of building a pipeline in `better`; invalid_argument when the pipeline
-/// is not the CPU's or `better` is for another device. Then the pipeline stays as it was.
+/// Replaces a pipeline's code by that of the kernel of the same name in `better`, from any thread. Later launches run
+/// the new code. Running launches end with the old one, which stays as long as the pipeline. `effort` is the pipeline's
+/// new effort. Errors: those of building a pipeline in `better`; invalid_argument if the pipeline is not for the CPU or
+/// `better` is for another device. The pipeline then stays unchanged.
 Result<void> replace_code(const PipelineState& pipeline, const Library& better, std::string_view effort);
 
 /// Reports that better code could not be made: to the trace, and to stderr where SMELT_LOG is info or debug.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel that leaves its memory ends the process. This reports which kernel it was.
+// A kernel that accesses other memory may crash the process. This reports which kernel it was.
 #pragma once
 
 #include <string_view>

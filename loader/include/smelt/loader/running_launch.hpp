@@ -10,21 +10,23 @@ namespace smelt::loader {
 
 class PipelineState;
 
-/// Its own thread writes it; any thread, and a signal's handler, may read it.
+/// The launch that a thread is running. Only that thread writes it; any thread, and a signal handler, may read it.
 class RunningLaunch {
  public:
-  /// The calling thread's, which lives as long as the thread.
+  /// That of the calling thread, which lives as long as the thread.
   static RunningLaunch& of_this_thread();
 
-  /// Launches that have begun: the same number at two moments, and active() at both, is one launch.
+  /// The number of launches that have begun. If it has not changed between two moments at which active() was true, it
+  /// was the same launch.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+  /// Whether a launch is running.
   bool active() const { return pipeline() != nullptr; }
-  /// Null between launches.
+  /// The pipeline that runs; null between launches.
   const PipelineState* pipeline() const { return pipeline_.load(std::memory_order_acquire); }
-  /// Bytes that are bound as [[buffer(index)]]; 0 between launches.
+  /// The number of bytes that are bound to [[buffer(index)]]; 0 between launches.
   uint64_t buffer_bytes(uint32_t index) const;
 
-  /// Asks the launch to end, between groups and in loops with no known bound. It is then `cancelled`. Without a launch
+  /// Ends the launch between two groups, or in a loop without a known bound; it is then `cancelled`. Without a launch,
   /// this does nothing.
   void end();
 

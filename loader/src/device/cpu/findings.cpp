@@ -93,7 +93,7 @@ int exit_code() {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), code);
   const bool is_code = read.ec == std::errc() && read.ptr == text.data() + text.size() && code >= 0 && code < 256;
   if (!text.empty() && !is_code)
-    std::fprintf(stderr, "smelt: SMELT_CHECK_EXIT: '%s' is no exit code from 0 to 255\n", word);
+    std::fprintf(stderr, "smelt: SMELT_CHECK_EXIT: '%s' is not an exit code from 0 to 255\n", word);
   return is_code ? code : 0;
 }
 

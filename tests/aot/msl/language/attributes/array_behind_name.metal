@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an attribute between a name and its bounds
+// rule: an attribute between an array's name and its size
 // run: 1
 // out float: 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an attribute between a name and two bounds, and before a bit-field's width
+// rule: an attribute between an array's name and two sizes, and before a bit-field's width
 // run: 1
 // out int: 48 5
 #include <metal_stdlib>

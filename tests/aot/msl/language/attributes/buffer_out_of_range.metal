@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: buffers are numbered from 0 to 30
+// rule: a buffer's index is 0 to 30
 // error 6:33: 'buffer' attribute parameter is out of bounds: must be between 0 and 30
 #include <metal_stdlib>
 using namespace metal;

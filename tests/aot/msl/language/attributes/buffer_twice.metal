@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: two arguments have two buffers
+// rule: two arguments cannot share a buffer index
 // error 6:60: cannot reserve 'buffer' resource location at index 0: 'x' has it
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: arguments without a number take the first that is free
+// rule: arguments without an index get the first free one
 // run: 1
 // in 1 int: 8
 // in 2 int: 9

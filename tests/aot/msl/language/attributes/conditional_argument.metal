@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an argument that is there when a function constant says so
+// rule: an argument that exists only if a function constant is true
 // run: 1
 // out int: 3
 #include <metal_stdlib>

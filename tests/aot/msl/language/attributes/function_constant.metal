@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function constant that is not set, asked whether it is
+// rule: a function constant without a value, and the query whether it has one
 // run: 1
 // out int: 7
 #include <metal_stdlib>

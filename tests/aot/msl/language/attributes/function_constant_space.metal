@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function constant is in constant memory
+// rule: a function constant must be in constant memory
 // error 6:5: function constant 'c' must be in address space 'constant'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function constant is a scalar or a vector
+// rule: a function constant must be a scalar or a vector
 // error 6:19: function constant 'c' has type 'float2x2'; it must be a scalar or a vector
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function constant has no initial value
+// rule: a function constant cannot have an initial value
 // error 6:14: function constant 'c' cannot have an initializer
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a host name is a string
+// rule: a host name must be a string
 // error 6:3: 'host_name' attribute requires a string that is not empty
 #include <metal_stdlib>
 using namespace metal;

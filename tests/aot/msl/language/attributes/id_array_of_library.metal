@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `array<T*, N>` with a number of its own
+// rule: `array<T*, N>` with an explicit index
 // run: 1
 // out int: 24
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: members of an argument buffer have numbers that grow
+// rule: the ids of an argument buffer's members must increase
 // error 6:47: 'id' attribute of 'n' must be a number that is not below 4
 #include <metal_stdlib>
 using namespace metal;

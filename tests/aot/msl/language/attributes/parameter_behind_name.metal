@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an attribute between a parameter and its bounds
+// rule: an attribute between an array parameter and its size
 // run: 2
 // in 1 int: 4 5
 // out int: 4 5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a position is of ushort or uint
+// rule: a position must be of type ushort or uint
 // error 6:39: type 'float4' is not valid for attribute 'thread_position_in_grid'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: positions of one kernel have as many elements
+// rule: all positions of a kernel must have the same number of elements
 // error 6:74: expected input declarations with either all scalar types or all vector types
 #include <metal_stdlib>
 using namespace metal;

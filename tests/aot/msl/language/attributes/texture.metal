@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: textures in argument buffers; one that is not there reads as zero
+// rule: textures in argument buffers; a missing one reads as zero
 // run: 1
 // in 1 long: 0
 // out float: 1 0

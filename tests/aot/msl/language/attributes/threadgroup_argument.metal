@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: threadgroup memory is no buffer
+// rule: threadgroup memory cannot have a buffer index
 // error 6:55: 'buffer' attribute does not go on a parameter in address space 'threadgroup'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `threadgroup(n)` goes on threadgroup memory
+// rule: `threadgroup(n)` is only for threadgroup memory
 // error 6:35: 'threadgroup' attribute does not go on a parameter in address space 'device'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a position of ushort
+// rule: a position of type ushort
 // run: 2
 // out uint: 0 1
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: numbers become bool, and bool a number
+// rule: numbers convert to bool, and bool to numbers
 // run: 1
 // out int: 1 0 1
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a vector of bool becomes one of numbers, when asked to
+// rule: a vector of bool converts explicitly to a vector of numbers
 // run: 1
 // out float: 1 0
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a constant float that an integer cannot hold becomes the nearest that it can; NaN becomes 0
+// rule: a constant float that an integer cannot hold becomes the nearest value that it can hold; NaN becomes 0
 // run: 1
 // out int: 0 0 255 127 -2147483648 0 2147483647 255 1 -1 32767 3
 #include <metal_stdlib>

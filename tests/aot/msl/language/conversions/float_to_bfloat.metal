@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: bfloat takes no float that is not converted
+// rule: a float does not convert implicitly to bfloat
 // error 6:65: cannot initialize a variable of type 'bfloat' with an lvalue of type 'float'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a float becomes an integer toward zero, NaN 0
+// rule: a float is rounded toward zero to an integer; NaN becomes 0
 // run: 1
 // in 1 float: -1.9 2.9 nan
 // out int: -1 2 0

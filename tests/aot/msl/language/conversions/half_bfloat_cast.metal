@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: half and bfloat convert to each other, when asked to
+// rule: half and bfloat convert explicitly to each other
 // run: 1
 // out float: 1.5 2.5
 #include <metal_stdlib>

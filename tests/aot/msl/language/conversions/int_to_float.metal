@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: integers become float, to the nearest even
+// rule: integers are rounded to the nearest float, ties to even
 // run: 1
 // in 1 int: 16777217
 // out float: 16777216

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: float becomes half without being asked
+// rule: float converts implicitly to half
 // run: 1
 // out float: 0.5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: no cast leads to another space
+// rule: a cast cannot change the address space
 // error 6:59: C-style cast from 'device float *' to 'threadgroup float *' converts between mismatching address spaces
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: there is no implicit conversion between vectors
+// rule: vectors do not convert implicitly to each other
 // error 6:60: no viable conversion from 'device int4' to 'float4'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: pixel data types lie in memory as a texture's format has them
+// rule: pixel data types have the layout of the texture format in memory
 // run: 1
 // in 1 float: 0.25 1.5 -2 0.75
 // out uint: 3204513600 255 4294918144 2147680320 1946158048 15 64 8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a scalar becomes a vector where one is wanted
+// rule: a scalar converts to a vector where a vector is expected
 // run: 1
 // out float: 3 3
 #include <metal_stdlib>

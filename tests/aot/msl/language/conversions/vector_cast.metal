@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: vectors convert element by element, when asked to
+// rule: vectors convert explicitly, element by element
 // run: 1
 // out float: 1 -2 3 2
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a vector never becomes a scalar
+// rule: a vector never converts to a scalar
 // error 6:60: no viable conversion from 'device float2' to 'float'
 #include <metal_stdlib>
 using namespace metal;

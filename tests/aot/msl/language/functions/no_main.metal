@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel is not called `main`
+// rule: a kernel cannot be named `main`
 // error 6:13: function cannot be called 'main' in Metal
 #include <metal_stdlib>
 using namespace metal;

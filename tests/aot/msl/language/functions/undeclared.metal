@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a name is declared before it is used
+// rule: a name must be declared before it is used
 // error 6:43: use of undeclared identifier 'nothing'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a matrix of another element type is made of one
+// rule: a matrix converts explicitly to another element type
 // run: 1
 // out float: 1.5 4
 #include <metal_stdlib>

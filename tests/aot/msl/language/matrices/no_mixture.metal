@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a matrix is not made of vectors and scalars together
+// rule: a matrix cannot be made of vectors and scalars together
 // error 6:48: no matching constructor for initialization of 'float2x2'
 #include <metal_stdlib>
 using namespace metal;

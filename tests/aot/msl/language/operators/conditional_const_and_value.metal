@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a choice between constant memory and a value, of vectors, packed vectors, matrices and structs
+// rule: `?:` between constant memory and a value, for vectors, packed vectors, matrices and structs
 // run: 2
 // in 1 float: 1 2 3 4
 // out float: 10 7

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a choice in a template, of objects and of values
+// rule: `?:` in a template, between objects and between values
 // run: 2
 // in 1 float: 1 2 3 4
 // out float: 1 7

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a choice is assigned to, added to, referred to, and its methods change it
+// rule: `?:` can be assigned to, added to and referred to, and its methods can change it
 // run: 1
 // out float: 1 2 6 4 5 7
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: choices in choices, of objects and of values
+// rule: nested `?:`, of objects and of values
 // run: 3
 // out float: 1 0 2 0 3 0
 #include <metal_stdlib>

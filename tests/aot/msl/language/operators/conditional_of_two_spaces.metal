@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a choice between objects of two spaces is a value
+// rule: `?:` between objects of two address spaces is a value
 // run: 2
 // in 1 float: 1 2 3 4
 // out float: 1 8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: template arguments in the arms of a choice
+// rule: template arguments in the arms of `?:`
 // run: 2
 // in 1 float: 1 2 3 4
 // out float: 11 23

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a choice between two actions without a value
+// rule: `?:` between two expressions of type void
 // run: 2
 // out float: 1 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a comparison with NaN is false, but for `!=`
+// rule: a comparison with NaN is false, except `!=`
 // run: 1
 // in 1 float: nan
 // out int: 0 0 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: division of integers goes toward zero
+// rule: integer division rounds toward zero
 // run: 1
 // in 1 int: -7 2
 // out int: -3 -1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: vectors of bool are not added
+// rule: vectors of bool cannot be added
 // error 6:52: invalid operands to binary expression
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `~` takes integers
+// rule: `~` takes only integers
 // error 6:46: invalid argument type 'device float4' to unary expression
 #include <metal_stdlib>
 using namespace metal;

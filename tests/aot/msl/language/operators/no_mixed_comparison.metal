@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: comparisons take vectors of one type
+// rule: the operands of a comparison must be vectors of one type
 // error 6:73: invalid operands to binary expression
 #include <metal_stdlib>
 using namespace metal;

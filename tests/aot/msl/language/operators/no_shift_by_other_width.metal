@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a vector is shifted by one of as many elements
+// rule: a vector can only be shifted by a vector with the same number of elements
 // error 6:68: invalid operands to binary expression
 #include <metal_stdlib>
 using namespace metal;

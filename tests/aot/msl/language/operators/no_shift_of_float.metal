@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: only integers are shifted
+// rule: only integers can be shifted
 // error 6:53: invalid operands to binary expression
 #include <metal_stdlib>
 using namespace metal;

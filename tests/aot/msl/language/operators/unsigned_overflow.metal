@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: unsigned numbers count modulo
+// rule: unsigned numbers wrap around
 // run: 1
 // out uint: 0 4294967295
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a constant table in a function, `const` before or behind the space
+// rule: a constant table in a function, with `const` before or after the address space
 // run: 3
 // out float: 111 222 333
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function has no variables in device memory
+// rule: a function cannot have variables in device memory
 // error 6:49: automatic variable qualified with an address space
 #include <metal_stdlib>
 using namespace metal;

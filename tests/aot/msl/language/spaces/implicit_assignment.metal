@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an object is copied and assigned in every space, whatever else its class makes or assigns there
+// rule: an object can be copied and assigned in every address space, whatever other constructors and operators its class has
 // run: 1
 // in 1 int: 4 5
 // out int: 4 110 205 4 9 6

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a member of an aggregate that another constructor than that for its space would make
+// rule: a member of an aggregate for which another constructor than its address space's would be chosen
 // error 12:14: 'In' has a constructor of its own for 'constant' memory
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer stays in its space
+// rule: a pointer cannot change its address space
 // error 6:55: cannot initialize a variable of type 'threadgroup float *' with an lvalue of type 'device float *'
 #include <metal_stdlib>
 using namespace metal;

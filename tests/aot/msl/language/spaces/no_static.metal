@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function has no static variables
+// rule: a function cannot have static variables
 // error 6:45: variables in function scope cannot be declared static
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer names its space
+// rule: a pointer must name its address space
 // error 6:20: pointer type must have explicit address space qualifier
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a reference names its space
+// rule: a reference must name its address space
 // error 6:26: reference type must have explicit address space qualifier
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a space may stand behind the type
+// rule: an address space may follow the type
 // run: 4
 // out float: 3 2 1 0
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a threadgroup array is one for the group
+// rule: all threads of a threadgroup share a threadgroup array
 // run: 4
 // out int: 30 20 10 0
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer to what is not volatile does not point to volatile memory
+// rule: a pointer to volatile memory must be declared volatile
 // error 6:59: cannot initialize a variable of type 'device float4 *' with an rvalue of type 'volatile device float4 *'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel's argument is of a complete type
+// rule: a kernel's argument must have a complete type
 // error 7:48: parameter 'x' points to the incomplete type 'Later'
 #include <metal_stdlib>
 using namespace metal;

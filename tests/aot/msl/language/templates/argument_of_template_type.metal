@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel's argument of a template type that nothing else needs
+// rule: a kernel's argument of a template type that nothing else instantiates
 // run: 1
 // out float: 1
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a member of the user's own may be called like a swizzle
+// rule: a class may have a member named like a swizzle
 // run: 1
 // out float: 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a swizzle is added to
+// rule: a swizzle can be added to
 // run: 1
 // out float: 2 5 3
 #include <metal_stdlib>

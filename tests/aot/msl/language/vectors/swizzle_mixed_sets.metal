@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a swizzle is of one set of letters
+// rule: a swizzle cannot mix xyzw and rgba
 // error 6:55: no member named 'xg' in 'float4'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a swizzle stays within the vector
+// rule: a swizzle must stay within the vector
 // error 6:55: no member named 'z' in 'float2'
 #include <metal_stdlib>
 using namespace metal;

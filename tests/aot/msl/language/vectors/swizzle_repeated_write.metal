@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a swizzle with repeats is not written
+// rule: a swizzle with repeated components cannot be written to
 // error 6:44: no setter defined for property 'xx'
 #include <metal_stdlib>
 using namespace metal;

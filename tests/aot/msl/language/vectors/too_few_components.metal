@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a constructor is filled exactly: not too little
+// rule: a constructor must get exactly all components: too few are an error
 // error 6:46: no matching constructor for initialization of 'float4'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What mkdocs does besides its pages (mkdocs.yml, hooks).
+
+Doxygen writes the reference of C and C++ into the site, in reference/headers. Marks of evidence that follow each other, [ZIG][PROBE], are kept
+from being read as a link to a heading of that name.
+"""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+import re
+import shutil
+import subprocess
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    if not page.file.src_path.startswith(("formats", "design")):
+        return markdown
+    return re.sub(r"(\[[A-Z][\w -]*\])(?=\s?\[[A-Z][\w-]*\](?!\())", r"\1&#8203;", markdown)
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    doxygen = shutil.which("doxygen")
+    if doxygen is None:
+        logging.getLogger("mkdocs").warning("no doxygen (scripts/setup): the site has no reference of C and C++")
+        return
+    out = pathlib.Path(config["site_dir"], "reference").resolve()
+    settings = f"@INCLUDE = scripts/doxygen.conf\nOUTPUT_DIRECTORY = \"{out}\"\nGENERATE_HTML = YES\nHTML_OUTPUT = headers\n"
+    subprocess.run([doxygen, "-"], input=settings, text=True, cwd=ROOT, check=True)
