@@ -316,7 +316,7 @@ class Expressions:
                      ("({} | 2) + 1", (most | 2) + 1), ("{} % 8", 7), ("({} >> 1) + 5", most // 2 + 5)]  # fmt: skip
             if bound > 255:  # lanes in a row wrap round inside the array
                 at = 256 - self.below(min(most, 255) + 1)
-                forms += [(f"uchar({{}} + {at})", 255), (f"128 + char({{}} + {at - 128})", 255)]
+                forms += [(f"uchar({{}} + {at})", 255), (f"128 + char({{}} + {at - 128})", 255)] * (6 if bound < 512 else 1)
             forms = [f for f in forms if f[1] < bound]
             if forms:
                 text, most = self.pick(forms)
@@ -373,8 +373,9 @@ class Expressions:
         """Members of every type, packed or not, derived or not."""
         name = f"S_{self.name}"
         vectors = self.features["vectors_in_structures"]
-        packed = self.chance(50)
-        derived = self.chance(35)
+        small = self.chance(30)  # so that a few registers hold what lanes in a row read: numbers off their own size, too
+        packed = small or self.chance(50)
+        derived = not small and self.chance(35)
         members = []
 
         def member(prefix, allowed):
@@ -388,7 +389,12 @@ class Expressions:
 
         allowed = vectors or not (packed or derived)
         base = [member(f"b{i}", allowed) for i in range(1 + self.below(3))] if derived else []
-        own = [member(f"m{i}", allowed) for i in range(2 + self.below(5))]
+        if small:
+            kinds = [self.pick(["ushort", "half", "short", "uchar"]), *(self.pick(["float", "uint", "int", "ushort"]) for _ in range(1 + self.below(2)))]
+            members += [(f"m{i}", kind, 1, 0) for i, kind in enumerate(kinds)]
+            own = [f"{kind} {name};" for name, kind, _, _ in members]
+        else:
+            own = [member(f"m{i}", allowed) for i in range(2 + self.below(5))]
         attribute = "__attribute__((packed)) " if packed else ""
         for lines in (self.structures_m, self.structures_c):
             if derived:
