@@ -138,6 +138,31 @@ class Readers(unittest.TestCase):
             with self.subTest(page=str(page.relative_to(ROOT))):
                 self.assertNotRegex(shown, note)
 
+    def test_common_questions_are_two_clicks_from_the_readme(self) -> None:
+        """Each question: a heading that answers it, on a page that README links to, or that such a page links to."""
+        clicks = {ROOT / "README.md": 0}
+        for depth in (1, 2):
+            for page in [page for page, at in clicks.items() if at == depth - 1 and page.suffix == ".md"]:
+                for link in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", without_blocks(page.read_text())):
+                    if not re.match(r"[a-z]+:", link):
+                        clicks.setdefault((page.parent / link).resolve(), depth)
+        questions = {
+            "what is it": ("README.md", "smelt", 0),
+            "is it for me": ("README.md", "Compared with what you use today", 0),
+            "run a kernel": ("docs/guide/python.md", "Compile and call", 1),
+            "my array is (N, 3)": ("docs/guide/faq.md", "My array has shape (N, 3)", 1),
+            "why was this a miss": ("docs/guide/faq.md", "Why was this compile a miss?", 1),
+            "ship to a Mac": ("docs/guide/shipping.md", "With PyTorch on a Mac", 1),
+            "find a race": ("docs/guide/races.md", "What each check finds", 1),
+            "share a store": ("docs/guide/remotes.md", "Which server", 1),
+            "what is unproven": ("docs/guide/install.md", "What has run where", 1),
+            "what are a function's parameters": ("docs/reference/python-api.md", "Compile and load", 2),
+        }
+        for question, (name, heading, most) in questions.items():
+            with self.subTest(question=question):
+                self.assertIn(heading, headings(ROOT / name))
+                self.assertLessEqual(clicks.get(ROOT / name, 9), most)
+
     def test_guide_pages_stay_short(self) -> None:
         words = sum(len(page.read_text().split()) for page in (DOCS / "guide").glob("*.md"))
         self.assertLessEqual(words, 20_000, "all pages of the guide together")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What compile_shader asks the compiler for, and what it tells of the answer. docs/reference/python.md."""
+"""The compiler's part of compile_shader: its options, errors and warnings. docs/reference/python.md."""
 
 from __future__ import annotations
 

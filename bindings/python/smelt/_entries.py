@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What entries of a store are known by, whoever reads it."""
+"""Keys, tags and facts about the entries of a store, for both editions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where a user's store is."""
+"""Finds the folder of the user's store."""
 
 import os
 

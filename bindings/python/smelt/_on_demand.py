@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def stored(
     file: Bytes, level: str, checked: int, efforts: tuple[str, ...], store: _session.StoreLike
 ) -> tuple[memoryview, str] | None:
-    """What the store has for the CPU, found without the compiler: of the first effort that it has."""
+    """Find a kernel's CPU code in the store, without the compiler, at the first effort that the store has."""
     if store is False or not _session.store_folder(store):
         return None
     from . import _store
@@ -37,7 +37,7 @@ def stored(
 
 
 class OnDemand:
-    """What the loader asks for the code of a library's kernels (bindings/python/src/code_source.hpp). Any thread."""
+    """Makes the code of a library's kernels for the loader, on any thread (bindings/python/src/code_source.hpp)."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class OnDemand:
         return self._package(self._effort or "balanced")
 
     def improve(self, pipeline: _loader.RunningPipeline, name: str, metallib: memoryview) -> None:
-        """Called by the thread that makes better code. What it raises is told and goes no further."""
+        """Called by the thread that makes better code. Errors are logged and not raised again."""
         pipeline.replace(self._compile(name, metallib, "balanced", True), "balanced")
 
     def _compile(self, name: str, metallib: memoryview, effort: str, background: bool) -> memoryview:

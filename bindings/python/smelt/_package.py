@@ -166,7 +166,7 @@ class Package(LibrariesByName):
 
     @property
     def hit(self) -> bool:
-        """Whether compile found it in the store."""
+        """True if compile found it in the store."""
         return self._made.hit if self._made else False
 
     @property
@@ -275,7 +275,7 @@ def make(
     store: _session.StoreLike,
     progress: Callable[[str, int, int], object] | None,
 ) -> Package:
-    """What smelt.compile asks for (_request.py)."""
+    """Compile for smelt.compile (_request.py)."""
     made = _session.session(store).make(sources, options, progress)
     package = Package(_loader.Package(made.view()), made)
     if required and (missing := package._native.missing_cpu_code()):

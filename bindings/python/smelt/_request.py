@@ -42,7 +42,7 @@ def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
 
 
 def _is_like_path(text: str) -> bool:
-    """One line that is no file: a path with a mistake, rather than a whole program on one line."""
+    """A single line that does not name a file is a path with a mistake, unless it looks like a whole program."""
     return len(text) < 4096 and not any(c in text for c in "{};%@=")
 
 

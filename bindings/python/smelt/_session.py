@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What one process has once: devices, and a store and a compiler session for each folder."""
+"""Objects that a process has once: devices, and a store and a compiler session for each folder."""
 
 import os
 from _thread import allocate_lock  # threading costs an import as long as loading a package

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What editors, help() and inspect.signature are told of a kernel."""
+"""Signature and documentation of a kernel, for editors, help() and inspect.signature."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _places(arguments: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
 
 
 def call(kernel: _loader.Kernel, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """What the function gives for each vertex or fragment: an array for each result."""
+    """Run the function, and return a dict with an array for each result."""
     try:
         np = importlib.import_module("numpy")
     except ImportError:

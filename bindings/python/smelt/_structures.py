@@ -126,7 +126,7 @@ Address = Callable[[str, str, Any], int]
 
 
 def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: Any, address: Address | None = None) -> bytes:
-    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. What is between members is zero.
+    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. Bytes between members are zero.
     address(place, type, value) is what stands for a texture, a sampler or memory."""
     tree = _tree([Member(*member) for member in members])
     several = isinstance(value, list) and isinstance(value[0], (Mapping, tuple))

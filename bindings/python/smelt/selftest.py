@@ -70,7 +70,7 @@ def _milliseconds(do: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _times(load: Callable[[], Any], by: Any, case: Case) -> dict[str, float]:
-    """Of one kernel: the library, its pipeline, the first dispatch and the next."""
+    """Measure a kernel: loading the library, building its pipeline, the first dispatch and the next."""
     library_ms, library = _milliseconds(load)
     pipeline_ms, kernel = _milliseconds(lambda: getattr(library, case.kernel))
     buffers = by.buffers(case)
@@ -96,7 +96,7 @@ def _check(library: Any, by: Any, case: Case) -> dict[str, Any]:
 
 
 def run() -> dict[str, Any]:
-    """What is in the file. DeviceError where nothing here loads a Metal library."""
+    """Run the package's kernels and return the results. DeviceError if this machine cannot load a Metal library."""
     here = choice.this_machine()
     report: dict[str, Any] = {
         "smelt selftest": 1, "compiler": keys.facts().compiler, "system": platform.platform(), "macos": platform.mac_ver()[0],

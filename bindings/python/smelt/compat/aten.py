@@ -94,7 +94,7 @@ def _longs(values: Iterable[int]) -> bytes:
 
 
 def arguments(form: Form, args: list[dict[str, Any]], shape: tuple[int, ...], operands: list[Operand], alpha: bytes) -> dict[int, bytes]:
-    """What is bound besides tensors, by the index of its buffer. `shape` is the result's, `operands` the result and its inputs.
+    """Arguments besides tensors, by the index of their buffer. `shape` is the result's, `operands` the result and its inputs.
 
     Dimensions go innermost first. Strides are in bytes where the kernel takes untyped memory, else in elements."""
     tensors = tensors_of(args)
@@ -266,7 +266,7 @@ def _expected(operator: Callable[..., Any], tensors: list[Any], options: dict[st
 
 @dataclasses.dataclass
 class Row:
-    """What became of one kernel: "right", "wrong" or "refused", with the first reason, and how many samples were compared."""
+    """The result for one kernel: "right", "wrong" or "refused", with the first reason, and how many samples were compared."""
 
     kernel: str
     outcome: str

@@ -70,7 +70,7 @@ def _texts(model: str) -> Iterator[str]:
 
 
 def beside(model: str | os.PathLike[str]) -> str:
-    """Where a model's package lies: model.pt2 and model.smelt."""
+    """The package beside a model: model.smelt for model.pt2."""
     return os.path.splitext(os.fspath(model).rstrip("/"))[0] + ".smelt"
 
 

@@ -70,9 +70,9 @@ def compile_shader(source: str) -> Any:
 
 
 def compile_shader_from_store(source: str) -> Any:
-    """torch._C._mps_compileShader, answered with a Metal library that smelt compiled or has in its store; torch loads it. What smelt does
-    not compile, and every source where torch cannot load a library (before 2.12), goes to torch's own compiler, whose errors are
-    then the ones that are told. Off a Mac this is compile_shader."""
+    """torch._C._mps_compileShader, with a Metal library that smelt compiled or found in its store; torch loads it. torch's own
+    compiler compiles, and reports errors for, source that smelt cannot compile, and all source if torch cannot load a library
+    (before 2.12). Off a Mac this is compile_shader."""
     torch = _torch_with_mps()
     if torch is None:
         return _load.compile_shader(source, _as_upstream=True)

@@ -3,15 +3,15 @@
 
     TRITON_CACHE_MANAGER=smelt.compat.triton:CacheManager
 
-What is kept, and where. A compile result of Triton is a *group* of files under one key. Here it is one entry of the
-store, published in one transaction: found whole or not at all, equal bytes kept once, its members named and never
-located, so the store can be moved. Triton wants paths that it can open, so the members also lie as files in
-``<store>/files/triton/<key>/``, a mirror: written when they are asked for, left alone when they are there and unchanged,
-written again when somebody deleted or edited them. A member that is damaged in the store when it is to be
-written makes the whole group a miss, which is counted and compiled again.
+A compile result of Triton is a *group* of files under one key. Here it is one entry of the store, published in one
+transaction: a process finds all of it or nothing. Equal bytes are kept once. The entry names its members without their
+place, so the store can be moved. Triton needs paths that it can open, so smelt also writes the members as files into
+``<store>/files/triton/<key>/`` when they are requested. It leaves files that are there and unchanged alone, and writes
+files again that were deleted or edited. If a member is damaged in the store when it is to be written, the whole group is a
+miss, which is counted and compiled again.
 
-Of all threads and processes that miss the same group, one compiles; the others wait for it. When it dies the kernel
-gives up its lock, and the next one compiles.
+If several threads and processes miss the same group, one compiles and the others wait. If it dies, the kernel releases its
+lock, and the next one compiles.
 
 Interfaces: docs/design/loader.md 2.3 to 2.5.
 """
@@ -277,7 +277,7 @@ class CacheManager:
             warnings.warn(f"smelt.compat.triton: not kept: {error}", RuntimeWarning, stacklevel=3)
 
     def _take_flight(self, key: str) -> bool:
-        """Whether to look again: somebody else may have made it meanwhile."""
+        """Return True to look again, because another process may have made it meanwhile."""
         held = _held_here()
         if self._flight is not None or key in held or self._tier.native.read_only:
             return False
@@ -372,7 +372,7 @@ class _PlainFolder:
 
 
 def _plain_root(kind: str) -> str:
-    """Where stock Triton has its folders."""
+    """The folder in which Triton keeps its own cache."""
     knobs: Any = sys.modules.get("triton.knobs")
     if knobs is not None:
         asked = getattr(knobs.cache, "dir" if kind == "cache" else f"{kind}_dir", None)
@@ -384,8 +384,7 @@ def _plain_root(kind: str) -> str:
 
 
 def counters() -> dict[str, int]:
-    """Of this process: hits and misses of groups and files, how often another compiler was waited for, puts, and what
-    could not be kept or given."""
+    """Return counters of this process: hits and misses of groups and files, waits for another compiler, puts, and failures."""
     tier = _tier()
     return dict(tier.counts) if tier else {}
 
@@ -417,8 +416,8 @@ def sweep(store: str | None = None) -> int:
 
 
 def load_binary(name: str, blob: bytes, shared: int, device: object = None) -> tuple[Any, Any, int, int, int]:
-    """What a Triton driver's load_binary returns: module, function, registers, spills, most threads. Too much
-    threadgroup memory is Triton's OutOfResources, at which the autotuner drops the configuration."""
+    """Return what a Triton driver's load_binary does: module, function, registers, spills, most threads. Too much
+    threadgroup memory raises Triton's OutOfResources, and the autotuner drops the configuration."""
     from .. import _session
     from .._load import _load
     from ..errors import GroupSizeError, ResourceError

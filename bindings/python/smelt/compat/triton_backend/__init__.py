@@ -5,7 +5,7 @@ on the CPU device here, through Metal on a Mac. No fork: Triton finds it by the 
     ttir, ttgir, llir   Triton's own passes, for the AMD target with waves of 32 lanes (docs/formats/triton-amdgcn.md)
     smelt               smelt.compile: a package with the Metal library and CPU code for this machine
 
-Where no GPU that Triton knows is visible, nothing needs to be said. Elsewhere, choose it for this process:
+If Triton finds no GPU, it uses this back end by itself. Otherwise, choose it for this process:
 
     import smelt.compat.triton_backend as backend
     backend.activate()

@@ -38,7 +38,7 @@ def asserts_of(text: str) -> list[list[Any]]:
 
 
 def failure(kernel: str, line: int, asserts: list[Any]) -> RuntimeError:
-    """What a launch raises after which the kernel left this line."""
+    """Make the error that a launch raises if the kernel reported this line."""
     found = [one for one in asserts if one[2] == line] or asserts
     said = " or ".join(f"{message!r} ({file}:{at})" if at else repr(message) for message, file, at in found)
     where = "" if line == NO_LINE or any(one[2] == line for one in asserts) else f", line {line}"

@@ -32,8 +32,8 @@ _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
 def default_target(cpu_only: bool) -> str:
-    """What the Metal library is for. Triton's atomics acquire and release unless told otherwise, which Metal has from macOS 15
-    on; where the library is for no GPU anyway, nothing speaks for an older one."""
+    """The target of the Metal library. Triton's atomics acquire and release by default, which needs macOS 15. A kernel for
+    the CPU alone has no reason to choose an older target."""
     return os.environ.get("SMELT_TARGET") or ("macos15" if cpu_only else "macos14")
 
 
@@ -43,7 +43,7 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
 
     @property
     def cpu_only(self) -> bool:
-        """Whether kernels may do what no Apple GPU can: double precision, all atomics of 64 bits."""
+        """True if kernels may use features that no Apple GPU has: double precision, all atomics of 64 bits."""
         return os.environ.get("SMELT_TRITON_CPU_ONLY") == "1"
 
     @staticmethod
@@ -96,7 +96,7 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         stages["smelt"] = lambda source, metadata: self.make_package(source, metadata, options, messages)
 
     def _note_reports(self, stages: dict[str, Any], options: Any) -> list[list[Any]]:
-        """What tl.device_assert says and in which line, read before Triton turns it into calls. A kernel that prints is
+        """Read the messages and lines of tl.device_assert before Triton turns them into calls. A kernel that prints is
         not linked with the library that would print through a queue of AMD's."""
         messages: list[list[Any]] = []
         ttgir_before, llir_before = stages["ttgir"], stages["llir"]

@@ -123,7 +123,7 @@ class Launcher:
 
 
 class Utilities:
-    """What Triton asks a driver about its device and its binaries."""
+    """Answers Triton's questions about the device and its binaries."""
 
     def get_device_properties(self, device: int) -> dict[str, Any]:
         from smelt import _session
@@ -204,7 +204,7 @@ class SmeltDriver(base.DriverBase):  # type: ignore[misc]
 
     @staticmethod
     def is_active() -> bool:
-        """Where no GPU that another back end drives is visible: Triton wants exactly one active driver."""
+        """True if no GPU of another back end is visible, because Triton requires exactly one active driver."""
         if os.environ.get("SMELT_TRITON") == "0":
             return False
         try:

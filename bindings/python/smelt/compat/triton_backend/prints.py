@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tl.device_print: the memory that a launch prints to, and the lines that it holds afterwards. What lies where is drawn in
+"""tl.device_print: the memory that a launch prints to, and the lines that it holds afterwards. The layout is in
 aot/frontend/ir/amdgcn/reports.hpp."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def formats_of(text: str) -> list[list[Any]]:
 
 
 def new_report(words: int = WORDS) -> Any:
-    """What the launcher binds: nothing failed, nothing printed, room for so many 32-bit words."""
+    """Make the empty report that the launcher binds, with room for `words` 32-bit words."""
     report = (ctypes.c_uint32 * (_FIRST + words))()
     report[2] = words
     return report
