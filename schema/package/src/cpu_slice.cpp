@@ -2,8 +2,8 @@
 // Writes and reads CPU slices. The header is drawn in cpu_slice.hpp; a row is the fields of CpuKernel, in order:
 //
 //   u32 count of rows, then per row:
-//   u32+text name, u8 range (+ 2: it waits), u8 checked, u64 code_offset, u64 code_bytes, u64 entry_offset, 32 code_digest,
-//   u32 threadgroup_bytes, u32 fixed_bytes, u32 bytes_per_thread, u32 constants_bytes,
+//   u32+text name, u8 range (and 2: it waits), u8 checked, u64 code_offset, u64 code_bytes, u64 entry_offset,
+//   32 code_digest, u32 threadgroup_bytes, u32 fixed_bytes, u32 bytes_per_thread, u32 constants_bytes,
 //   u32 count of constants, each u32 index, u32 offset, u32 bytes, u32 defined_offset,
 //   u32 count of private buffers, each u32 buffer, u8 operation,
 //   u32+text method
