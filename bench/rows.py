@@ -122,6 +122,16 @@ SECTIONS = (
         ),
     ),
     Section(
+        "apple", "Triton's Apple back end", "NumPy",
+        "Ten kernels in the form of its output, from text to compared numbers: `xcrun metal`, `xcrun metallib`, load and launch of each. "
+        "Processor time of all processes, least of 3. The first run has an empty store. The rival computes the same by NumPy.",
+        ("{python}", "{source}/bench/python/apple_backend.py", "{build}", "3"),
+        (
+            Row("apple.first", "first run of ten kernels"),
+            Row("apple.second", "second run of ten kernels"),
+        ),
+    ),
+    Section(
         "tensors", "Metal 4 tensors", "sgemm",
         "Products of `mpp::tensor_ops`, 512 x 512 x 512, tiles of 128 x 64 by four SIMD groups, one thread, beside OpenBLAS's sgemm.",
         ("{python}", "{source}/bench/cpu_kernels/tensors.py", "--smelt", "{bin}/smelt", "--seconds", "0.5"),

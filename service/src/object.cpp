@@ -63,18 +63,22 @@ Result<BuiltFile> library_file(const Request& request, Result<Built> built) {
   return file;
 }
 
-Result<BuiltFile> Session::build_file(Digest key, std::string_view sources,
+Result<BuiltFile> Session::build_file(const Digest& key, const Digest& with_warnings, std::string_view sources,
                                       const std::function<Result<BuiltFile>(const KernelStore&)>& build) {
   const auto start = std::chrono::steady_clock::now();
   const auto joined = tiers();
   if (!joined) log_info(joined.error().message);  // what is wrong with the store itself was told when it was opened
-  if (joined)
+  if (joined) {
     if (auto file = find_file((*joined)->local(), key)) return std::move(*file);
+    if (with_warnings != key)
+      if (auto file = find_file((*joined)->local(), with_warnings)) return std::move(*file);
+  }
   const KernelStore kernels = joined ? kernel_store(**joined) : KernelStore();
   SMELT_TRY(BuiltFile file, build(kernels));
   const auto took = std::chrono::steady_clock::now() - start;
   if (joined)
-    keep_file((*joined)->local(), key, file, sources, std::chrono::duration_cast<std::chrono::microseconds>(took));
+    keep_file((*joined)->local(), file.warnings.empty() ? key : with_warnings, file, sources,
+              std::chrono::duration_cast<std::chrono::microseconds>(took));
   return file;
 }
 
@@ -85,10 +89,17 @@ Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& 
   request.sources = {source};
   request.options = std::move(options);
   request.cpu = false;
-  // Warnings name the file, so that the same text elsewhere is another entry.
-  const std::vector<aot::FingerprintField> more = {{"file", "object 1"}, {"name", source.name}};
-  const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  auto file = build_file(key, source.name, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+  // Compilers write their text to a new folder each time: without warnings, the same text elsewhere is the same entry.
+  // Warnings name the file.
+  const auto key_of = [&](const std::vector<aot::FingerprintField>& more) {
+    return aot::raw_fingerprint(request.sources, request.options, more);
+  };
+  const Digest key = key_of({{"file", "object 2"}});
+  const Digest named = key_of({{"file", "object 2"}, {"name", source.name}});
+  auto file = build_file(key, named, source.name, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    if (this->options().offline)
+      return fail(Errc::not_cached, "{}: not in the store, and nothing is compiled offline (SMELT_OFFLINE)",
+                  source.name);
     SMELT_TRY(BuiltFile made, library_file(request, build_package(request, threads(), {}, kernels)));
     SMELT_TRY(made.bytes, aot::make_object(made.bytes, target, request.options));
     return made;

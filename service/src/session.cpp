@@ -387,7 +387,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
   std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
   if (of_files) more.push_back({"target", "of files"});
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  return build_file(key, source_names(request), [&](const KernelStore& kernels) -> Result<BuiltFile> {
+  return build_file(key, key, source_names(request), [&](const KernelStore& kernels) -> Result<BuiltFile> {
     aot::Target meant = target;
     if (of_files) {
       SMELT_TRY(meant, of_files());

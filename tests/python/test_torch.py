@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt.compat.torch: all spellings of upstream's loader, and what differs from smelt.load_metallib."""
 
+import os
 import pathlib
+import struct
 import sys
 import types
 import unittest
@@ -64,6 +66,32 @@ class Spellings(unittest.TestCase):
             compat.compile_shader("kernel void f(device float* x) { undeclared; }")
         self.assertIn("undeclared", raised.exception.msg)
         self.assertEqual(raised.exception.msg, str(raised.exception))
+
+
+class Language(unittest.TestCase):
+    """PYTORCH_MPS_METAL_VERSION, as torch.mps obeys it."""
+
+    SOURCE = """
+#if __has_include(<MetalPerformancePrimitives/MetalPerformancePrimitives.h>)
+#define HAS_PRODUCTS 1
+#else
+#define HAS_PRODUCTS 0
+#endif
+kernel void version(device int* x) { x[0] = __METAL_VERSION__; x[1] = HAS_PRODUCTS; }
+"""
+
+    def version(self, **environment):
+        x = bytearray(8)
+        with unittest.mock.patch.dict(os.environ, environment):
+            compat.compile_shader(self.SOURCE).version(x, threads=1)
+        return struct.unpack("<2i", x)
+
+    def test_versions(self):
+        self.assertEqual(self.version(PYTORCH_MPS_METAL_VERSION="3.1"), (310, 0))
+        self.assertEqual(self.version(PYTORCH_MPS_METAL_VERSION="4.0"), (400, 1))
+        self.assertEqual(self.version(PYTORCH_MPS_METAL_VERSION="4.0", SMELT_TARGET="macos15"), (320, 0))
+        with self.assertRaisesRegex(RuntimeError, "PYTORCH_MPS_METAL_VERSION: want one of 3.0, 3.1, .*, got '5'"):
+            self.version(PYTORCH_MPS_METAL_VERSION="5")
 
 
 class Upstream(unittest.TestCase):

@@ -26,6 +26,7 @@ CpuSlice two_kernels() {
   CpuKernel histogram;
   histogram.name = "histogram";
   histogram.range = CpuRangeKind::groups;
+  histogram.waits = true;
   histogram.checked = true;
   histogram.threadgroup_bytes = 256;
   histogram.fixed_bytes = 320;
@@ -55,6 +56,7 @@ TEST_CASE("a slice is read back as it was written") {
   const CpuKernel& add = slice.kernels[0];
   CHECK(add.name == "vadd");
   CHECK(add.range == CpuRangeKind::threads);
+  CHECK_FALSE(add.waits);
   CHECK_FALSE(add.checked);
   CHECK(add.entry_offset == 16);
   REQUIRE(add.constants.size() == 2);
@@ -64,6 +66,7 @@ TEST_CASE("a slice is read back as it was written") {
   CHECK(add.method == "loop");
   const CpuKernel& histogram = slice.kernels[1];
   CHECK(histogram.range == CpuRangeKind::groups);
+  CHECK(histogram.waits);
   CHECK(histogram.checked);
   CHECK(histogram.threadgroup_bytes == 256);
   CHECK(histogram.fixed_bytes == 320);
@@ -150,7 +153,7 @@ TEST_CASE("every number of a row is read up to its bound and not one further") {
     return said.find(with) != said.npos;
   };
   CHECK(ok(vadd, uint8_t{1}));  // range
-  CHECK(refused(vadd, uint8_t{2}, "kernel 'vadd' has range kind 2 and checked flag 0"));
+  CHECK(refused(vadd, uint8_t{4}, "kernel 'vadd' has range kind 4 and checked flag 0"));
   CHECK(ok(vadd + 1, uint8_t{1}));
   CHECK(refused(vadd + 1, uint8_t{2}, "kernel 'vadd' has range kind 0 and checked flag 2"));
   CHECK(refused(vadd - 8, uint32_t{0}, "kernel ''"));  // its name's length: none

@@ -131,6 +131,33 @@ class BuildTest(ToolTest):
         self.write(two_metal=text.replace("= 2", "= 3"))
         self.assertIn("compiled two.metal, 1 of 2 kernels from the store", log())
 
+    def test_the_same_text_in_another_folder_is_found(self):
+        """A compiler that writes each text to a new temporary folder compiles it once."""
+        def log(folder, text, **environment):
+            (self.folder / folder).mkdir(exist_ok=True)
+            (self.folder / folder / "k.metal").write_text(text)
+            result = self.call("metal", "-c", f"{folder}/k.metal", "-o", f"{folder}/k.air", SMELT_LOG="info", **environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr
+
+        self.assertIn("compiled one/k.metal", log("one", FILL))
+        self.assertIn("found two/k.metal", log("two", FILL, SMELT_OFFLINE="1"))
+        self.assertEqual((self.folder / "one/k.air").read_bytes(), (self.folder / "two/k.air").read_bytes())
+        # Warnings and __FILE__ name the file.
+        warns = FILL.replace("x[i] = 7", "x[i] = 7; int unused = 8")
+        for text, said in ((f"#pragma clang diagnostic warning \"-Wunused-variable\"\n{warns}", "k.metal:4"), (FILL + "constant char f[] = __FILE__;\n", "")):
+            for folder in ("three", "four"):
+                shown = log(folder, text)
+                self.assertIn(f"compiled {folder}/k.metal", shown)
+                self.assertIn(f"{folder}/{said}" if said else "", shown)
+        self.assertIn("three/k.metal:4", log("three", f"#pragma clang diagnostic warning \"-Wunused-variable\"\n{warns}", SMELT_OFFLINE="1"))
+
+    def test_nothing_is_compiled_offline(self):
+        (self.folder / "k.metal").write_text(FILL)
+        said = self.fail_with(1, "metal", "-c", "k.metal", "-o", "k.air", SMELT_OFFLINE="1")
+        self.assertIn("k.metal: not in the store, and nothing is compiled offline (SMELT_OFFLINE)", said)
+        self.assertFalse((self.folder / "k.air").exists())
+
     def test_functions_of_other_objects(self):
         self.write(half_h="float halved(float x);\nfloat4 turned(float4 v, thread float* sum);\n",
                    half_metal='#include "half.h"\nfloat halved(float x) { return x / 2; }\n'

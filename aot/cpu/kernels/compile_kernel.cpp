@@ -27,6 +27,7 @@
 #include "work_item/long_functions.hpp"
 #include "work_item/private_buffers.hpp"
 #include "work_item/sure_reach.hpp"
+#include "work_item/waiting.hpp"
 #include "work_item/watch.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -129,6 +130,7 @@ class KernelCompiler {
       ended = EndedLoops::unbounded;
     else if (may_go_on(*module_))
       ended = EndedLoops::uncounted;
+    const bool waits = may_wait(*module_);
     // Checked code says it of each access, and goes on.
     const std::vector<SureReach> reaches =
         bool(options_.checked) ? std::vector<SureReach>() : find_sure_reach(prepared.item);
@@ -170,6 +172,7 @@ class KernelCompiler {
 
     result.row.name = std::string(view_.name);
     result.row.range = launched.range;
+    result.row.waits = waits;
     result.row.checked = options_.checked;
     result.row.entry_offset = code.entry_offset;
     result.row.threadgroup_bytes = prepared.threadgroup_bytes;
@@ -182,6 +185,7 @@ class KernelCompiler {
     if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
     if (tables_) result.row.oldest = schema::kCpuSliceWithTables;
     if (options_.checked) result.row.oldest = schema::kCpuSliceThatChecks;
+    if (waits) result.row.oldest = schema::kCpuSliceThatWaits;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;

@@ -36,7 +36,9 @@ Result<NS::SharedPtr<LibraryObject>> load_metallib(DeviceObject& device, const l
   options.allow_no_code = true;
   SMELT_TRY(auto names, loader::Library::load(device.loader, metallib, options));
   auto code = code_of(metallib, names->digest(), device.level, device.checked);
-  return NS::TransferPtr(new LibraryObject(device, std::move(names), std::move(code)));
+  auto made = NS::TransferPtr(new LibraryObject(device, std::move(names), std::move(code)));
+  made->metallib = [metallib] { return metallib; };
+  return made;
 }
 
 Result<loader::OwnedBytes> read_owned(const std::string& path) {
@@ -73,7 +75,12 @@ Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const 
   const std::optional<Digest> key = has_visible(request.text) ? std::nullopt : key_of(request);
   if (key) {
     SMELT_TRY(auto kernels, kernels_of(request, *key, device.level, device.checked));
-    return NS::TransferPtr(new LibraryObject(device, std::move(kernels)));
+    auto made = NS::TransferPtr(new LibraryObject(device, std::move(kernels)));
+    made->metallib = [request]() -> Result<loader::OwnedBytes> {
+      SMELT_TRY(const auto package, compiled_source(request));
+      return metallib_of(package.bytes, request.target);
+    };
+    return made;
   }
   // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once. Of
   // source, kernels alone are known; a Metal library has its visible functions.
@@ -167,7 +174,11 @@ Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const lo
   auto loaded = [&]() -> Result<NS::SharedPtr<LibraryObject>> {
     if (magic != "SMLT") return load_metallib(device, bytes);
     auto library = loader::Library::load(device.loader, bytes, options_for(device));
-    if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr));
+    if (library) {
+      auto made = NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr));
+      made->metallib = [bytes] { return metallib_of(bytes, device_model().compile_target()); };
+      return made;
+    }
     // No code for this CPU, or none that may be used: from its Metal library then.
     auto metallib = metallib_of(bytes, device_model().compile_target());
     if (!metallib) return tl::unexpected(std::move(library).error());
@@ -253,6 +264,11 @@ void Library::setLabel(const NS::String* label) {
 }
 Device* Library::device() const {
   return &from(this).device;
+}
+NS::Data* Library::libraryDataContents() const {
+  const auto& make = from(this).metallib;
+  const auto made = make ? make() : smelt::Result<smelt::loader::OwnedBytes>();
+  return made ? NS::Data::data(made->bytes.data(), made->bytes.size()) : nullptr;
 }
 NS::Array* Library::functionNames() const {
   std::vector<NS::Object*> names;

@@ -10,6 +10,7 @@
 #include "foundation/made.hpp"
 #include "kernel_code.hpp"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <span>
@@ -39,6 +40,7 @@ class LibraryObject final : public MTL::Library {
 
   DeviceObject& device;
   Label label;
+  std::function<Result<loader::OwnedBytes>()> metallib;  ///< what it is of, or is compiled to
 
  private:
   struct Slot {

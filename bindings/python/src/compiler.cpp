@@ -107,6 +107,12 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
 #include "smelt/aot/options.def"
   with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");
   if (flag(options, "fast_math")) with.math = aot::kFastMath;
+  if (const auto flags = optional_from<std::vector<std::string>>(options, "math_flags")) {
+    aot::DriverFlags driver(aot::MathMode::safe);
+    for (const std::string& one : *flags)
+      if (!unwrap(driver.take(one))) raise(Errc::invalid_argument, "math_flags: '{}' is none", one);
+    with.math = driver.math();
+  }
   if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))
     with.language = aot::Version{language->first, language->second, 0};
   request.cpu = flag(options, "cpu", true);

@@ -2,8 +2,8 @@
 // Writes and reads CPU slices. The header is drawn in cpu_slice.hpp; a row is the fields of CpuKernel, in order:
 //
 //   u32 count of rows, then per row:
-//   u32+text name, u8 range, u8 checked, u64 code_offset, u64 code_bytes, u64 entry_offset, 32 code_digest,
-//   u32 threadgroup_bytes, u32 fixed_bytes, u32 bytes_per_thread, u32 constants_bytes,
+//   u32+text name, u8 range (and 2: it waits), u8 checked, u64 code_offset, u64 code_bytes, u64 entry_offset,
+//   32 code_digest, u32 threadgroup_bytes, u32 fixed_bytes, u32 bytes_per_thread, u32 constants_bytes,
 //   u32 count of constants, each u32 index, u32 offset, u32 bytes, u32 defined_offset,
 //   u32 count of private buffers, each u32 buffer, u8 operation,
 //   u32+text method
@@ -21,6 +21,7 @@ constexpr size_t kBlobAlignment = 64;
 constexpr size_t kFixedRowBytes = 2 + 24 + 32 + 16;  // between a row's name and its lists
 constexpr size_t kMinimalRowBytes = 4 + kFixedRowBytes + 4 + 4 + 4;
 constexpr uint32_t kMaximalNameBytes = 1 << 16;
+constexpr uint8_t kWaits = 2;  // of a row's range: CpuKernel::waits
 
 void put_text(ByteWriter& out, const std::string& text) {
   out.put<uint32_t>(static_cast<uint32_t>(text.size()));
@@ -49,7 +50,7 @@ Result<uint32_t> read_count(Cursor& in, size_t item_bytes, const char* what) {
 
 void put_row(ByteWriter& out, const CpuKernel& kernel) {
   put_text(out, kernel.name);
-  out.put<uint8_t>(static_cast<uint8_t>(kernel.range));
+  out.put<uint8_t>(static_cast<uint8_t>(static_cast<uint8_t>(kernel.range) | (kernel.waits ? kWaits : 0)));
   out.put<uint8_t>(kernel.checked.bits());
   out.put<uint64_t>(kernel.code_offset);
   out.put<uint64_t>(kernel.code_bytes);
@@ -126,11 +127,12 @@ Result<CpuKernel> read_row(Cursor& in, CodeRange code) {
   SMELT_TRY(const ByteView fixed, in.take(kFixedRowBytes));
   const auto range = load_le<uint8_t>(fixed.data());
   const auto checked = load_le<uint8_t>(fixed.data() + 1);
-  if (kernel.name.empty() || range > static_cast<uint8_t>(CpuRangeKind::groups) ||
+  if (kernel.name.empty() || range > (static_cast<uint8_t>(CpuRangeKind::groups) | kWaits) ||
       Checks::from_bits(checked).bits() != checked)
     return fail(Errc::corrupt, "CPU slice: kernel '{}' has range kind {} and checked flag {}", kernel.name, range,
                 checked);
-  kernel.range = static_cast<CpuRangeKind>(range);
+  kernel.range = static_cast<CpuRangeKind>(range & ~kWaits);
+  kernel.waits = (range & kWaits) != 0;
   kernel.checked = Checks::from_bits(checked);
   kernel.code_offset = load_le<uint64_t>(fixed.data() + 2);
   kernel.code_bytes = load_le<uint64_t>(fixed.data() + 10);

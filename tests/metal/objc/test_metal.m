@@ -23,6 +23,21 @@ static id<MTLLibrary> library_of(id<MTLDevice> device) {
   return library;
 }
 
+@protocol LibraryContents
+- (dispatch_data_t)libraryDataContents;
+@end
+
+static void test_contents(id<MTLDevice> device, id<MTLLibrary> library) {
+  dispatch_data_t bytes = [(id<LibraryContents>)library libraryDataContents];
+  NSUInteger size = [(NSData*)bytes length];
+  CHECK(bytes && size > 4 && dispatch_data_get_size(bytes) == size && memcmp([(NSData*)bytes bytes], "MTLB", 4) == 0);
+  NSError* error = nil;
+  id<MTLLibrary> again = [device newLibraryWithData:bytes error:&error];
+  CHECK(again && [[NSSet setWithArray:again.functionNames] isEqual:[NSSet setWithArray:library.functionNames]]);
+  dispatch_data_t same = [(id<LibraryContents>)again libraryDataContents];
+  CHECK([(NSData*)same length] == size && memcmp([(NSData*)same bytes], [(NSData*)bytes bytes], size) == 0);
+}
+
 static void test_argument_buffer(id<MTLDevice> device) {
   NSString* text = @"struct Scale { float by; float to; };\n"
                     "struct Table { device float* x; Scale scale [[id(4)]]; };\n"
@@ -321,6 +336,7 @@ int main(void) {
     id<MTLCommandQueue> queue = [device newCommandQueue];
     id<MTLLibrary> library = library_of(device);
     test_numbers(device, queue, library);
+    test_contents(device, library);
     test_argument_buffer(device);
     test_textures(device);
     test_function_tables(device);

@@ -14,6 +14,13 @@
 }
 @end
 @implementation OS_dispatch_data
+// As NSData: on a Mac one is the other.
+- (NSUInteger)length {
+  return size_;
+}
+- (const void*)bytes {
+  return bytes_;
+}
 - (void)dealloc {
   if (destructor_ == DISPATCH_DATA_DESTRUCTOR_FREE) {
     free(const_cast<void*>(bytes_));

@@ -25,6 +25,13 @@ SMELT_GET_TEXT(MTL::Library, installName)
   Scope scope;
   return array(core<MTL::Library>(self)->functionNames());
 }
+// In no header of Apple's; programs that keep libraries declare it themselves.
+- (dispatch_data_t)libraryDataContents {
+  Scope scope;
+  const NS::Data* data = core<MTL::Library>(self)->libraryDataContents();
+  if (data == nullptr) return nil;
+  return [dispatch_data_create(data->bytes(), data->length(), nil, DISPATCH_DATA_DESTRUCTOR_DEFAULT) autorelease];
+}
 - (id<MTLFunction>)newFunctionWithName:(NSString*)name {
   Scope scope;
   return wrap(core<MTL::Library>(self)->newFunction(text(name)));

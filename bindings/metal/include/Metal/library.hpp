@@ -107,6 +107,9 @@ class SMELT_METAL_API Library : public NS::Referencing<Library> {
   NS::Array* functionNames() const;
   LibraryType type() const { return LibraryTypeExecutable; }
   NS::String* installName() const { return nullptr; }
+  /// The bytes of its Metal library, which Objective-C programs ask for by this name. Of source they are compiled now.
+  /// Null where that fails.
+  NS::Data* libraryDataContents() const;
 };
 
 }  // namespace MTL

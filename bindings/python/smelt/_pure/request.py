@@ -106,7 +106,7 @@ def own_target(on: Device) -> str:
 def compile_shader(
     source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool | str = False, store: StoreLike = None,
     timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, logging: bool = False,
-    _as_upstream: bool = False,
+    target: str | None = None, _as_upstream: bool = False,
 ) -> Library:  # fmt: skip
     """A library of Metal Shading Language text that was compiled elsewhere: found in the store or a remote, or a CacheMissError that says
     how it gets there."""
@@ -120,7 +120,8 @@ def compile_shader(
     if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
-    options = keys.Options(targets=(own_target(on),), fast_math=fast_math, definitions=(_logging.MACRO,) if logging else ())
+    of = keys.target(target)["name"] if target else own_target(on)
+    options = keys.Options(targets=(of,), fast_math=fast_math, definitions=(_logging.MACRO,) if logging else ())
     found = _look(text, options, store)
     if found is None:
         _miss("compile_shader", text, options, store)

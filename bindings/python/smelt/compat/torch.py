@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import edition
-from ..errors import Error, SourceTypeError
+from ..errors import ArgumentError, Error, SourceTypeError
 
 if TYPE_CHECKING or edition == "native":
     from .. import _load, _session
@@ -61,12 +61,26 @@ def _mps_loadMetallibFromPath(path: str) -> Any:
     return _from_path(path)
 
 
+# The first system with each version of the language that PyTorch's variable may name; 4.0 with MetalPerformancePrimitives.
+_TARGETS = {"3.0": "macos13", "3.1": "macos14", "3.2": "macos15", "4.0": "macos26.2", "4.1": "macos27"}
+
+
+def _target() -> str | None:
+    """By PYTORCH_MPS_METAL_VERSION, which chooses the language of text that torch.mps compiles; SMELT_TARGET comes before it."""
+    version = os.environ.get("PYTORCH_MPS_METAL_VERSION")
+    if not version or os.environ.get("SMELT_TARGET"):
+        return None
+    if version not in _TARGETS:
+        raise ArgumentError(f"PYTORCH_MPS_METAL_VERSION: want one of {', '.join(_TARGETS)}, got {version!r}")
+    return _TARGETS[version]
+
+
 def compile_shader(source: str) -> Any:
     """torch.mps.compile_shader."""
     torch = _torch_with_mps()
     if torch is not None:
         return _upstream(torch, "compile_shader")(source)
-    return _load.compile_shader(source, _as_upstream=True)
+    return _load.compile_shader(source, target=_target(), _as_upstream=True)
 
 
 def compile_shader_from_store(source: str) -> Any:
@@ -75,10 +89,10 @@ def compile_shader_from_store(source: str) -> Any:
     (before 2.12). Off a Mac this is compile_shader."""
     torch = _torch_with_mps()
     if torch is None:
-        return _load.compile_shader(source, _as_upstream=True)
+        return _load.compile_shader(source, target=_target(), _as_upstream=True)
     if hasattr(torch._C, "_mps_loadMetalllib"):
         try:
-            package = compile_package(source, targets=_session.device().target, cpu=False)
+            package = compile_package(source, targets=_target() or _session.device().target, cpu=False)
             return _upstream(torch, "_mps_loadMetalllib")(package.metallib())
         except (Error, RuntimeError):
             pass  # the text, the target, a library that this system does not take: torch's own compiler knows better

@@ -250,6 +250,7 @@ Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
 CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block)
     : entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
       range(kernel.range),
+      waits(kernel.waits),
       checked(kernel.checked),
       threadgroup_bytes(kernel.threadgroup_bytes),
       fixed_bytes(kernel.fixed_bytes),

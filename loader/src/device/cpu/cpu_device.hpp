@@ -59,6 +59,7 @@ struct CpuCode {
 
   smelt_cpu_entry entry;
   schema::CpuRangeKind range;
+  bool waits;  ///< groups may wait for each other
   Checks checked;
   uint32_t threadgroup_bytes;  ///< that its variables have, and the room between them, from the begin of scratch
   uint64_t fixed_bytes;
@@ -125,6 +126,9 @@ class CpuEncoder final : public Encoder {
   /// On this thread alone: code that watches its threads, or groups in the order that somebody asked for.
   Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_services& services,
                                smelt_cpu_fault& fault);
+
+  /// Each group on a thread of its own, as many as it takes.
+  Result<void> launch_waiting(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_fault& fault);
 
   /// What is the same for a launch and one that is kept. `prelude` is not to be moved afterwards.
   Result<void> prepare(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, Prelude& prelude);

@@ -11,6 +11,7 @@
 #include "private_buffers.hpp"
 #include "running_launch.hpp"
 #include "tiling.hpp"
+#include "waiting_groups.hpp"
 #include "watcher.hpp"
 
 #include <algorithm>
@@ -220,6 +221,23 @@ struct CpuEncoder::Prelude {
   bool privatise = false;            ///< the workers have copies of what is fed by atomics alone
 
   bool by_thread() const { return code->range == schema::CpuRangeKind::threads; }
+  uint64_t groups() const { return uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2]; }
+  bool waits() const { return code->waits && groups() > 1; }
+  std::array<uint32_t, 3> place_of(uint64_t group) const {
+    return {static_cast<uint32_t>(group % dispatch.groups[0]),
+            static_cast<uint32_t>(group / dispatch.groups[0] % dispatch.groups[1]),
+            static_cast<uint32_t>(group / dispatch.groups[0] / dispatch.groups[1])};
+  }
+  /// Of the group that is there.
+  smelt_cpu_range box_of(const std::array<uint32_t, 3>& at) const {
+    smelt_cpu_range one{};
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const uint64_t step = by_thread() ? dispatch.group[axis] : 1;
+      one.low[axis] = static_cast<uint32_t>(at[axis] * step);
+      one.high[axis] = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{at[axis]} + 1) * step, extent[axis]));
+    }
+    return one;
+  }
   smelt_cpu_range box() const { return {{0, 0, 0}, {extent[0], extent[1], extent[2]}}; }
 };
 
@@ -241,7 +259,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   SMELT_TRY_VOID(prepare(pipeline, threads, group, prelude));
   // A trace says what each took.
   if (concurrent() && !runs_in_order(*prelude.code) && prelude.cost != 0 && prelude.expected < kWorthWaking &&
-      !prelude.privatise && !tracing()) {
+      !prelude.privatise && !prelude.waits() && !tracing()) {
     keep(pipeline, prelude);
     return batch_->full() ? run_kept() : Result<void>();
   }
@@ -357,6 +375,7 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   dispatch.services = &services.calls();
   if (code.checked) forget_findings();
   if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services.calls(), fault);
+  if (prelude.waits()) return launch_waiting(pipeline, prelude, fault);
   float expected = prelude.expected;
 
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
@@ -402,6 +421,37 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   return outcome(cpu_, pipeline, dispatch, fault);
 }
 
+Result<void> CpuEncoder::launch_waiting(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_fault& fault) {
+  const CpuCode& code = *prelude.code;
+  const smelt_cpu_dispatch& dispatch = prelude.dispatch;
+  const Watchdog::Launch watched(cpu_.watchdog(), fault);
+  std::atomic<bool> out_of_memory{false};
+  const auto run = [&](uint64_t group) {
+    if (__atomic_load_n(&fault.claimed, __ATOMIC_RELAXED) == SMELT_CPU_LAUNCH_ENDS) return;
+    const FloatMode mode;
+    const RunningLaunchOfThread::Help help(pipeline, dispatch);
+    void* const scratch = scratch_of_thread.at_least(prelude.scratch_bytes);
+    if (scratch == nullptr) {
+      out_of_memory.store(true, std::memory_order_relaxed);
+      end_launch(fault);
+      return;
+    }
+    const smelt_cpu_range box = prelude.box_of(prelude.place_of(group));
+    code.entry(&dispatch, &box, scratch);
+  };
+  const bool ended_by_themselves = run_waiting_groups({.count = prelude.groups(),
+                                                       .threads = cpu_.pool().threads(),
+                                                       .run = run,
+                                                       .is_asked_to_end = [&] { return cpu_.interrupted(); },
+                                                       .end = [&] { end_launch(fault); }});
+  if (out_of_memory.load(std::memory_order_relaxed)) return no_scratch(pipeline, prelude.scratch_bytes);
+  if (!ended_by_themselves)
+    return fail(Errc::unsupported,
+                "kernel '{}': its {} groups wait for each other in a loop, and at most {} of them run at the same time",
+                pipeline.name(), prelude.groups(), kMostWaitingGroups);
+  return outcome(cpu_, pipeline, dispatch, fault);
+}
+
 Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_services& services,
                                          smelt_cpu_fault& fault) {
   const CpuCode& code = *prelude.code;
@@ -424,25 +474,23 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
       return no_scratch(pipeline, prelude.scratch_bytes);
     services.watch = &watcher->calls();
   }
-  const bool by_thread = prelude.by_thread();
-  const uint64_t groups = uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2];
+  const uint64_t groups = prelude.groups();
   Ending ending(cpu_);
-  for (uint64_t i = 0; i < groups && !ending.requested(); ++i) {
-    const uint64_t group = cpu_.order().at(i, groups);
-    const std::array<uint64_t, 3> at{group % dispatch.groups[0], group / dispatch.groups[0] % dispatch.groups[1],
-                                     group / dispatch.groups[0] / dispatch.groups[1]};
-    smelt_cpu_range box{};
-    for (size_t axis = 0; axis < 3; ++axis) {
-      const uint64_t step = by_thread ? dispatch.group[axis] : 1;
-      box.low[axis] = static_cast<uint32_t>(at[axis] * step);
-      box.high[axis] = static_cast<uint32_t>(std::min<uint64_t>((at[axis] + 1) * step, prelude.extent[axis]));
-    }
-    if (watcher)
-      watcher->begin_group_code(
-          {static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), static_cast<uint32_t>(at[2])});
+  std::optional<WaitingGuard> guard;
+  if (prelude.waits()) guard.emplace([&fault] { end_launch(fault); });
+  for (uint64_t i = 0; i < groups && !ending.requested() && !(guard && guard->has_ended_it()); ++i) {
+    const std::array<uint32_t, 3> at = prelude.place_of(cpu_.order().at(i, groups));
+    const smelt_cpu_range box = prelude.box_of(at);
+    if (watcher) watcher->begin_group_code({at[0], at[1], at[2]});
+    if (guard) guard->begins(i + 1 == groups);
     code.entry(&dispatch, &box, scratch);
     ending.look();
   }
+  if (guard && guard->has_ended_it())
+    return fail(Errc::unsupported,
+                "kernel '{}': a group waits in a loop for one that comes after it, and groups run one after the other "
+                "{}; without that, up to {} of them run at the same time",
+                pipeline.name(), code.checked.watches() ? "in checked code" : "with SMELT_ORDER", kMostWaitingGroups);
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
   if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);
   if (ending.requested()) end_launch(fault);

@@ -226,7 +226,8 @@ class Session : public std::enable_shared_from_this<Session> {
   friend class Translated;
   unsigned threads() const;
   const SessionOptions& options() const;
-  Result<BuiltFile> build_file(Digest key, std::string_view sources,
+  /// `with_warnings`: what a file that has some is kept under; `key` without any. Either is a hit.
+  Result<BuiltFile> build_file(const Digest& key, const Digest& with_warnings, std::string_view sources,
                                const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
   KernelStore kernel_store(remote::TieredStore& store) const;

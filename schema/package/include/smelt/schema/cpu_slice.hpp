@@ -13,12 +13,12 @@
 
 namespace smelt::schema {
 
-// Slice, format 9. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 10. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
 //    4     2  format    2, 3 when a kernel uses textures or samplers, 4 when one uses tensors,
-//                      7 when one uses function tables, 9 when one is checked
+//                      7 when one uses function tables, 9 when one is checked, 10 when one's groups wait
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -39,16 +39,18 @@ namespace smelt::schema {
 // which older loaders do not bind. Checked code of format 8 writes smelt_cpu_fault::place, that of format 9 also
 // variables, for which the record of older loaders has no room, and asks smelt_cpu_services which textures and samplers
 // there are. Code that watches its threads is format 9 with smelt_cpu_watch as it is now; what older formats have of it
-// is not run.
+// is not run. Of format 10 the groups of a kernel may wait for each other (CpuKernel::waits): older loaders would run
+// them one after the other, without end.
 //
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 9;
+inline constexpr uint16_t kCpuSliceFormat = 10;
 inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr uint16_t kCpuSliceWithTextures = 3;
 inline constexpr uint16_t kCpuSliceWithTensors = 4;
 inline constexpr uint16_t kCpuSliceWithTables = 7;
 inline constexpr uint16_t kCpuSliceThatChecks = 9;
+inline constexpr uint16_t kCpuSliceThatWaits = 10;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 using smelt::CpuArch;
@@ -79,6 +81,7 @@ struct CpuConstant {
 struct CpuKernel {
   std::string name;
   CpuRangeKind range = CpuRangeKind::threads;
+  bool waits = false;  ///< a loop goes on until memory says that it is to end: groups may wait for each other
   Checks checked;            ///< reports through smelt_cpu_dispatch::fault and, where it watches, services->watch
   uint64_t code_offset = 0;  ///< from the slice's byte 0
   uint64_t code_bytes = 0;
