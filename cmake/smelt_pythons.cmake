@@ -7,17 +7,22 @@ import os, sys, sysconfig
 include = sysconfig.get_paths()["include"]
 if sys.implementation.name != "cpython" or sys.version_info[:2] < (3, 9):
     sys.exit("want CPython 3.9 or newer")
-if sysconfig.get_config_var("Py_GIL_DISABLED"):
-    sys.exit("pybind11 2.10 knows no Python without its lock")
+free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+if free and sys.argv[1] != "free-threaded":
+    sys.exit("pybind11 before 2.13 knows no Python without its lock")
 if not os.path.exists(os.path.join(include, "Python.h")):
     sys.exit("its headers are not installed")
-print(sys.version_info[1], sysconfig.get_config_var("EXT_SUFFIX"), include, sep=";", end="")
+print(f"{sys.version_info[1]}{'t' if free else ''}", sysconfig.get_config_var("EXT_SUFFIX"), include, sep=";", end="")
 ]=])
 
-# smelt_find_pythons(): SMELT_OTHER_PYTHONS, their minor versions, in order; for each N the target smelt_python_3N, which has its headers,
-# and the variables SMELT_PYTHON_3N (the interpreter) and SMELT_PYTHON_3N_SUFFIX.
+# smelt_find_pythons(): SMELT_OTHER_PYTHONS, their minor versions, in order (14t is 3.14 without its lock); for each N the target smelt_python_3N,
+# which has its headers, and the variables SMELT_PYTHON_3N (the interpreter) and SMELT_PYTHON_3N_SUFFIX.
 macro(smelt_find_pythons)
   set(SMELT_OTHER_PYTHONS)
+  set(free_threaded no)
+  if(pybind11_VERSION VERSION_GREATER_EQUAL 2.13)
+    set(free_threaded free-threaded)
+  endif()
   set(asked ${SMELT_PYTHONS})
   if(SMELT_PYTHONS MATCHES "^(all|one)$")
     set(pyenv $ENV{PYENV_ROOT})
@@ -27,7 +32,7 @@ macro(smelt_find_pythons)
     file(GLOB asked /usr/bin/python3.? /usr/bin/python3.?? /usr/local/bin/python3.? /usr/local/bin/python3.?? /opt/python/cp3*/bin/python ${pyenv}/versions/3.*/bin/python)
   endif()
   foreach(interpreter IN LISTS asked)
-    execute_process(COMMAND ${interpreter} -I -c "${smelt_python_facts}" OUTPUT_VARIABLE facts ERROR_VARIABLE why RESULT_VARIABLE failed)
+    execute_process(COMMAND ${interpreter} -I -c "${smelt_python_facts}" ${free_threaded} OUTPUT_VARIABLE facts ERROR_VARIABLE why RESULT_VARIABLE failed)
     if(failed)
       if(NOT SMELT_PYTHONS MATCHES "^(all|one)$")
         message(FATAL_ERROR "SMELT_PYTHONS: ${interpreter}: ${why}")

@@ -3,7 +3,7 @@
 
 A distribution has LLVM whole, in two libraries of 200 MB, and not every distribution has version 19. The static libraries of the same packages
 have the same objects, so what a set of finished programs needs is known: the symbols that they take from the two. Linked with these as roots,
-and without what they do not reach, a third is left. The programs stay as they were built; only the name of what they need is another.
+and without what they do not reach, a quarter is left. The programs stay as they were built; only the name of what they need is another.
 
 Needs llvm-19-dev and libclang-19-dev (static libraries), clang-19, lld-19, patchelf and binutils.
 """
@@ -52,16 +52,19 @@ def make(out: pathlib.Path, programs: list[pathlib.Path], static: pathlib.Path =
     whole = {library for program in programs for library in _of_system(program)}
     offered = set().union(*(_symbols(library, "--defined-only") for library in whole))
     version = {name for library in whole for name in re.findall(r"Name: (LLVM_\S+)", _run("readelf", "-V", library))}
-    # A symbol that a program defines itself counts too: data of templates is one for all, whoever has it first.
-    wanted = sorted(offered & set().union(*(_symbols(program) for program in programs)))
+    wanted = sorted(offered & set().union(*(_symbols(program, "--undefined-only") for program in programs)))
+    # Data of templates is one for all, whoever has it first: what a program defines itself is shared too, where the part has it. It is no root:
+    # the first archive that has std::vector of something may be one of clang-tidy's checks.
+    shared = sorted(offered & set().union(*(_symbols(program) for program in programs)))
     if not wanted or len(version) != 1:
         sys.exit(f"{', '.join(map(str, programs))}: {len(wanted)} symbols of LLVM, versions {sorted(version)}; want some, and one version")
     with tempfile.TemporaryDirectory() as folder:
         script, roots = pathlib.Path(folder) / "map", pathlib.Path(folder) / "roots"
-        script.write_text(f"{version.pop()} {{ global:\n" + "".join(f'  "{name}";\n' for name in wanted) + "local: *; };\n")
+        script.write_text(f"{version.pop()} {{ global:\n" + "".join(f'  "{name}";\n' for name in shared) + "local: *; };\n")
         roots.write_text("".join(f"-Wl,-u,{name}\n" for name in wanted))
         _run("clang++-19", "-shared", "-fuse-ld=lld", "-o", out, f"-Wl,-soname,{NAME}", f"-Wl,--version-script={script}", "-Wl,--gc-sections",
-             "-Wl,-O2", "-Wl,-Bsymbolic-functions", "-Wl,--no-undefined", "-Wl,-s", f"@{roots}", "-Wl,--start-group", *archives,
+             "-Wl,--undefined-version", "-Wl,--icf=all", "-Wl,-z,pack-relative-relocs", "-Wl,-O2", "-Wl,-Bsymbolic-functions",
+             "-Wl,--no-undefined", "-Wl,-s", f"@{roots}", "-Wl,--start-group", *archives,
              "-Wl,--end-group", "-lz", "-lzstd", "-ltinfo", "-lpthread", "-ldl", "-lm")  # fmt: skip
 
 

@@ -16,6 +16,7 @@ Needs Python 3.9, patchelf, and what llvm_part.py needs.
 from __future__ import annotations
 
 import base64
+import ctypes
 import hashlib
 import pathlib
 import platform
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from typing import Any
 
 import llvm_part
@@ -31,7 +33,10 @@ import llvm_part
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    from pip._vendor import tomli as tomllib
+    try:
+        import tomli as tomllib  # pip installs it for a build (pyproject.toml)
+    except ImportError:
+        from pip._vendor import tomli as tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -107,6 +112,8 @@ def platform_tag(tree: pathlib.Path) -> str:
     for file in binaries(tree):
         text = subprocess.run(["readelf", "-V", "-W", file], check=True, capture_output=True, text=True).stdout
         least = max([least, *((int(major), int(minor)) for major, minor in re.findall(r"GLIBC_(\d+)\.(\d+)", text))])
+        if "GLIBC_ABI_DT_RELR" in text:  # relative relocations in short (llvm_part.py)
+            least = max(least, (2, 36))
         newest = max((int(minor) for minor in re.findall(r"GLIBCXX_3\.4\.(\d+)", text)), default=0)
         if newest > max(LIBSTDCXX):
             sys.exit(f"{file.name} needs GLIBCXX_3.4.{newest}, which LIBSTDCXX in wheels.py does not date")
@@ -126,10 +133,10 @@ def take_llvm(tree: pathlib.Path) -> None:
         llvm_part.use(file)
 
 
-def python_tags(tree: pathlib.Path, module: str) -> list[str]:
-    """cp39, cp310, ...: the Pythons that a module was made for."""
-    found = [re.match(rf"{module}\.cpython-3(\d+)-", path.name) for path in (tree / "smelt").glob(f"{module}.*.so")]
-    return [f"cp3{minor}" for minor in sorted(int(one[1]) for one in found if one)]
+def python_tags(tree: pathlib.Path, module: str) -> list[tuple[str, str]]:
+    """("cp39", "cp39"), ..., ("cp314", "cp314t"): the Pythons that a module was made for, and their ABIs."""
+    found = [re.match(rf"{module}\.cpython-3(\d+)(t?)-", path.name) for path in (tree / "smelt").glob(f"{module}.*.so")]
+    return [(f"cp3{minor}", f"cp3{minor}{free}") for minor, free in sorted((int(one[1]), one[2]) for one in found if one)]
 
 
 def look_beside(tree: pathlib.Path) -> None:
@@ -157,7 +164,8 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
 
 
 # Of the edition "reader"; what stands on compiled modules is not in its wheel.
-PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "_padded.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_request.py", "_signature.py", "_stages.py", "_torch_headers.py",
+PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "_package.py", "_padded.py", "errors.py", "py.typed", "selftest.py", "store.py",
+        "_pure", "_selftest", "_request.py", "_signature.py", "_stages.py", "_torch_headers.py",
         "compat/__init__.py", "compat/doctor.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
 
 
@@ -169,23 +177,48 @@ def entry_points(project: dict[str, Any]) -> str:
     )
 
 
+def deflated(data: bytes) -> bytes:
+    """A stream of DEFLATE, by libdeflate where it is there: LLVM's part is 1 MB smaller than by zlib."""
+    try:
+        library = ctypes.CDLL("libdeflate.so.0")
+    except OSError:
+        packs = zlib.compressobj(9, zlib.DEFLATED, -15)
+        return packs.compress(data) + packs.flush()
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    library.libdeflate_alloc_compressor.restype = pointer
+    library.libdeflate_deflate_compress_bound.argtypes, library.libdeflate_deflate_compress_bound.restype = [pointer, size], size
+    library.libdeflate_deflate_compress.argtypes, library.libdeflate_deflate_compress.restype = [pointer, ctypes.c_char_p, size, pointer, size], size
+    library.libdeflate_free_compressor.argtypes = [pointer]
+    packs = library.libdeflate_alloc_compressor(10)
+    room = ctypes.create_string_buffer(library.libdeflate_deflate_compress_bound(packs, len(data)))
+    used = library.libdeflate_deflate_compress(packs, data, len(data), room, len(room))
+    library.libdeflate_free_compressor(packs)
+    return room.raw[:used]
+
+
 def write_wheel(wheel: pathlib.Path, tree: pathlib.Path, about: dict[str, str]) -> None:
     """All files of a tree, and those of dist-info; the same build gives the same bytes."""
     stem = "-".join(wheel.name.split("-")[:2])
     record = []
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+    with open(wheel, "wb") as file, zipfile.ZipFile(file, "w") as archive:
 
         def add(inside: str, data: bytes, mode: int = 0o644) -> None:
             entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = (0o100000 | mode) << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, deflated(data))
+            # What was stored is the stream, and not the bytes: the entry says so, in both of its places.
+            entry.compress_type, entry.CRC, entry.file_size = zipfile.ZIP_DEFLATED, zlib.crc32(data), len(data)
+            end = file.tell()
+            file.seek(entry.header_offset)
+            file.write(entry.FileHeader())
+            file.seek(end)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{inside},sha256={digest},{len(data)}\n")
 
         for path in sorted(path for path in tree.rglob("*") if path.is_file()):
             add(path.relative_to(tree).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
-        for file, text in about.items():
-            add(f"{stem}.dist-info/{file}", text.encode())
+        for name, text in about.items():
+            add(f"{stem}.dist-info/{name}", text.encode())
         add(f"{stem}.dist-info/RECORD", "".join([*record, f"{stem}.dist-info/RECORD,,\n"]).encode())
 
 
@@ -236,15 +269,17 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         opened = OPENED[name]
         if name == "smelt-remote":
             opened = opened | {found.decode() for path in (tree / "smelt").glob(f"{module}.*.so") for found in HIREDIS.findall(path.read_bytes())}
+        if name == "smelt-compiler":
+            subprocess.run([build / "bin" / "smelt_metal_headers", "--pack", tree / "smelt" / "_headers"], check=True)
         take_llvm(tree)
         take_libraries(tree, SHARED[name], opened)
         look_beside(tree)
         platforms = platform_tag(tree)
-        tag = f"{'.'.join(pythons)}-{'.'.join(pythons)}-{platforms}"
+        tag = "-".join([*(".".join(dict.fromkeys(column)) for column in zip(*pythons)), platforms])
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"{name.replace('-', '_')}-{version}-{tag}.whl"
         about = {"METADATA": metadata(name, version, project),
-                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {one}-{one}-{platforms}\n" for one in pythons)}  # fmt: skip
+                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {python}-{abi}-{platforms}\n" for python, abi in pythons)}  # fmt: skip
         if name == "smelt":
             about["entry_points.txt"] = entry_points(project)
         write_wheel(wheel, tree, about)

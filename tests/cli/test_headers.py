@@ -88,6 +88,44 @@ kernel void one(device float* x, uint i [[thread_position_in_grid]]) {
         self.assertEqual(self.compile(program=program), (sound, 1))
 
 
+    def packed(self):
+        """A program with the headers of its default target alone, packed as in a wheel: that program, and both files."""
+        program = self.folder / "bin" / "smelt"
+        headers = self.folder / "lib" / "smelt" / "metal-headers"
+        program.parent.mkdir()
+        copy_of_smelt(program)
+        headers.mkdir(parents=True)
+        (raw,) = self.installed.glob("metal-310-*.pch")
+        shutil.copy(raw, headers)
+        subprocess.run([BUILD / "bin" / "smelt_metal_headers", "--pack", headers], check=True)
+        (file,) = headers.iterdir()
+        self.assertEqual(file.name, raw.name + ".zst")
+        self.assertLess(file.stat().st_size, raw.stat().st_size / 2)
+        return program, raw, file
+
+    def test_packed_ones_are_unpacked_once(self):
+        """Into the user's folder, where the next process finds them."""
+        program, raw, file = self.packed()
+        sound = self.compile()[0]
+        self.assertEqual(self.compile(program=program), (sound, 1))
+        kept = self.folder / "store" / "metal-headers" / raw.name
+        self.assertEqual((kept.read_bytes(), kept.stat().st_mode & 0o777), (raw.read_bytes(), 0o600))
+        file.unlink()
+        before = kept.stat().st_ino
+        subprocess.run([program, "compile", self.source, "--no-store", "-o", self.folder / "two.metallib"], env={**os.environ, "SMELT_STORE": str(self.folder / "store")}, check=True)
+        self.assertEqual(kept.stat().st_ino, before)
+
+    def test_damaged_packed_ones_are_made_anew(self):
+        program, raw, file = self.packed()
+        whole = file.read_bytes()
+        sound = self.compile()[0]
+        middle = len(whole) // 2
+        for data in (b"", whole[:7], whole[:middle], b"\xff" * 8 + whole[8:], whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]):
+            file.write_bytes(data)
+            self.assertEqual(self.compile(program=program), (sound, 1))
+            self.assertEqual((self.folder / "store" / "metal-headers" / raw.name).read_bytes(), raw.read_bytes())
+
+
 class Xxh128(ctypes.Structure):
     _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
 

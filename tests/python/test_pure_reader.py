@@ -93,23 +93,17 @@ class ReaderTest(unittest.TestCase):
                     )
         self.assertEqual(formats, {1, 2})
 
-    def test_members_and_arguments(self):
-        """What the native reader tells of a kernel's arguments, by the command's JSON."""
+    def test_arguments(self):
+        """What the native reader tells of functions and the names of their arguments, by the command's JSON."""
         import json
 
         path = pathlib.Path(self.folder.name) / "made.smelt"
         path.write_bytes(bytes(self.made[0]))
         told = json.loads(pure.smelt_command("inspect", path, "--json"))
         functions = PackageFile(path.read_bytes()).libraries[0].functions
-        self.assertEqual([one["name"] for one in told["functions"]], [one.name for one in functions])
-        for theirs, ours in zip(told["functions"], functions):
-            self.assertEqual([one["name"] for one in theirs["arguments"]], [one.name for one in ours.arguments])
-            self.assertEqual([one["kind"] for one in theirs["arguments"]], [one.kind for one in ours.arguments])
-            for a, b in zip(theirs["arguments"], ours.arguments):
-                members = [(one["name"], one["id"], one["offset"]) for one in a.get("members", [])]
-                self.assertEqual(members, [(one.name, one.id, one.offset) for one in b.members])
-            self.assertEqual([one["index"] for one in theirs["constants"]], [one.number for one in ours.constants])
-        self.assertTrue(any(one.members for function in functions for one in function.arguments))
+        self.assertEqual([(one["name"], [argument["name"] for argument in one["arguments"]]) for one in told["functions"]],
+                         [(one.name, list(one.arguments)) for one in functions])  # fmt: skip
+        self.assertTrue(any(one.arguments for one in functions))
 
     def test_libraries(self):
         files = sorted(path for folder in (pure.ROOT / "tests", pure.SHARED) for path in folder.glob("data/metallibs*/*.metallib"))
@@ -355,7 +349,7 @@ class ReaderTest(unittest.TestCase):
         for name in smelt.__all__:
             if name not in dir(__import__("smelt.errors", fromlist=["errors"])) and name not in ("Artifact", "edition"):
                 self.assertTrue(hasattr(api, name), name)
-        for left in (lambda: api.pack([]), lambda: api.Buffer(1, 2), lambda: api.Store("x").put("11" * 32, {}), lambda: api.Device("cpu"),
+        for left in (lambda: api.pack([]), lambda: api.Buffer(1, 2), lambda: api.Store("x").put("11" * 32, {"part": b""}), lambda: api.Device("cpu"),
                      lambda: api.compile(SOURCE), lambda: api.prepare(None), lambda: api.load_metallib(b"", checked=True)):  # fmt: skip
             with unittest.mock.patch.object(smelt, "edition", "reader"), self.assertRaises(smelt.UnsupportedError) as raised:
                 left()

@@ -29,7 +29,7 @@ pythons=$(tr . '\n' <<< "$tags" | wc -l)
 size=$(stat -c %s "$1")
 [ "$size" -lt $((1500000 + 2000000 * pythons)) ] || { echo "the wheel of the loader has $size bytes for $pythons Pythons" >&2; exit 1; }
 size=$(stat -c %s "$work"/wheels/smelt_compiler-*.whl)
-[ "$size" -lt $((55000000 + 1300000 * pythons)) ] || { echo "the wheel of the compiler has $size bytes for $pythons Pythons" >&2; exit 1; }
+[ "$size" -lt $((43500000 + 1300000 * pythons)) ] || { echo "the wheel of the compiler has $size bytes for $pythons Pythons" >&2; exit 1; }
 cat > run.py <<'P'
 import array, sys, smelt
 x, y = array.array("f", range(1000)), array.array("f", [1] * 1000)

@@ -22,6 +22,7 @@
 #include "clang/Sema/Sema.h"
 #include "clang/Serialization/ASTWriter.h"
 #include "clang/Serialization/PCHContainerOperations.h"
+#include "llvm/Support/Compression.h"
 #include "llvm/Support/xxhash.h"
 
 #include <fmt/format.h>
@@ -117,17 +118,21 @@ Checksum checksum(ByteView bytes, const std::string& name) {
   return {body.low64 ^ title.low64, body.high64 ^ title.high64};
 }
 
-/// The file is the headers, then their checksum: Clang's reader trusts what it is given. Null: absent, damaged, or
-/// somebody else could have written it. It stays mapped, so that of its 12 MB nothing is copied.
-std::shared_ptr<const Precompiled> read_kept(Result<std::shared_ptr<const MappedFile>> kept, const std::string& name) {
-  if (!kept || (*kept)->bytes().size() <= sizeof(Checksum)) return nullptr;
-  const ByteView whole = (*kept)->bytes();
+/// The file is the headers, then their checksum: Clang's reader trusts what it is given.
+bool has_checksum(ByteView whole, const std::string& name) {
+  if (whole.size() <= sizeof(Checksum)) return false;
   const ByteView body = whole.first(whole.size() - sizeof(Checksum));
   const Checksum sum = checksum(body, name);
-  if (std::memcmp(&sum, whole.data() + body.size(), sizeof sum) != 0) return nullptr;
+  return std::memcmp(&sum, whole.data() + body.size(), sizeof sum) == 0;
+}
+
+/// Null: absent, damaged, or somebody else could have written it. It stays mapped, so that of its 12 MB nothing is
+/// copied.
+std::shared_ptr<const Precompiled> read_kept(Result<std::shared_ptr<const MappedFile>> kept, const std::string& name) {
+  if (!kept || !has_checksum((*kept)->bytes(), name)) return nullptr;
   auto read = std::make_shared<Precompiled>();
   read->kept = std::move(*kept);
-  read->bytes = as_text(body);
+  read->bytes = as_text(read->kept->bytes().first(read->kept->bytes().size() - sizeof(Checksum)));
   return read;
 }
 
@@ -141,16 +146,42 @@ Bytes file_of(const std::string& name, const Precompiled& made) {
 }
 
 /// What was made with this library, where a build, an installation or a wheel has it. The folder is that of the program
-/// or library which holds this code: whoever may write there may change that too. Null as of read_kept.
-std::shared_ptr<const Precompiled> read_installed(const std::string& name) {
+/// or library which holds this code: whoever may write there may change that too.
+Result<std::shared_ptr<const MappedFile>> map_installed(const std::string& name) {
   static const int here = 0;
-  const std::filesystem::path folder = platform::folder_of_code(&here);
-  if (folder.empty()) return nullptr;
-  return read_kept(map_beside(folder,
-                              {"../lib/smelt/metal-headers", "smelt/metal-headers", "../smelt/metal-headers",
-                               "_headers", "../_headers", "../../lib/smelt/metal-headers"},
-                              name),
-                   name);
+  return map_beside(platform::folder_of_code(&here),
+                    {"../lib/smelt/metal-headers", "smelt/metal-headers", "../smelt/metal-headers", "_headers",
+                     "../_headers", "../../lib/smelt/metal-headers"},
+                    name);
+}
+
+std::string packed_name(const std::string& name) {
+  return name + ".zst";
+}
+constexpr uint64_t kMostUnpacked = 64 << 20;
+
+/// A wheel has the file of read_kept packed, behind its size: 5 MB instead of 13. It is unpacked once, into `folder`
+/// where there is one. Null as of read_kept.
+std::shared_ptr<const Precompiled> read_packed(const std::string& name, const std::filesystem::path& folder) {
+  const auto packed = map_installed(packed_name(name));
+  if (!packed || (*packed)->bytes().size() <= sizeof(uint64_t)) return nullptr;
+  const ByteView whole = (*packed)->bytes();
+  const auto size = load_le<uint64_t>(whole.data());
+  if (size <= sizeof(Checksum) || size > kMostUnpacked) return nullptr;
+  const ByteView frame = whole.subspan(sizeof size);
+  auto made = std::make_shared<Precompiled>();
+  made->made.resize(size);
+  size_t found = size;
+  llvm::Error error =
+      llvm::compression::zstd::decompress(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(frame.data()), frame.size()),
+                                          reinterpret_cast<uint8_t*>(made->made.data()), found);
+  const bool failed = static_cast<bool>(error);
+  llvm::consumeError(std::move(error));
+  if (failed || found != size || !has_checksum(as_bytes(made->made), name)) return nullptr;
+  if (!folder.empty()) (void)write_own_file(folder, name, as_bytes(made->made));
+  made->made.resize(size - sizeof(Checksum));
+  made->bytes = made->made;
+  return made;
 }
 
 }  // namespace
@@ -179,13 +210,15 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
   const std::lock_guard guard(slot->lock);
   if (slot->made) return slot->made;
   const std::string name = file_name(options.language);
-  slot->made = read_installed(name);
+  slot->made = read_kept(map_installed(name), name);
   if (slot->made) return slot->made;
   const std::filesystem::path folder = options.cache_folder;
   if (!folder.empty()) {
     slot->made = read_kept(map_own_file(folder, name), name);
     if (slot->made) return slot->made;
   }
+  slot->made = read_packed(name, folder);
+  if (slot->made) return slot->made;
   SMELT_TRY(slot->made, precompile(options));
   // A cache that cannot be written is only a slow one.
   if (!folder.empty()) (void)write_own_file(folder, name, file_of(name, *slot->made));
@@ -206,6 +239,25 @@ Result<void> write_metal_headers(const std::filesystem::path& folder) {
     const std::string name = msl::file_name(language);
     SMELT_TRY_VOID(write_file(folder / name, msl::file_of(name, *made)));
   }
+  return {};
+}
+
+Result<void> pack_metal_headers(const std::filesystem::path& folder) {
+  constexpr int kLevel = 19;  // takes ten seconds a file, once for each wheel
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".pch") continue;
+    SMELT_TRY(const Bytes whole, read_file(entry.path()));
+    llvm::SmallVector<uint8_t> frame;
+    llvm::compression::zstd::compress(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(whole.data()), whole.size()),
+                                      frame, kLevel);
+    ByteWriter packed;
+    packed.put(uint64_t{whole.size()});
+    packed.put_bytes({reinterpret_cast<const std::byte*>(frame.data()), frame.size()});
+    SMELT_TRY_VOID(write_file(msl::packed_name(entry.path().string()), packed.take()));
+    std::filesystem::remove(entry.path(), error);
+  }
+  if (error) return fail(Errc::io, "{}: {}", folder.string(), error.message());
   return {};
 }
 

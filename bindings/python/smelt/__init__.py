@@ -35,41 +35,7 @@ if TYPE_CHECKING:
     from ._package import Package, open, pack
     from ._padded import padded
     from ._request import compile
-    from .errors import (
-        ArgumentError,
-        ArgumentWarning,
-        BoundsError,
-        CacheMissError,
-        CancelledError,
-        CheckError,
-        CompileError,
-        CompileWarning,
-        ConstantError,
-        DeviceError,
-        DivergenceError,
-        Error,
-        FunctionKindError,
-        FunctionNotFoundError,
-        GroupSizeError,
-        GroupZeroError,
-        IntegrityError,
-        InvalidLibraryError,
-        KernelReportedError,
-        LibraryIOError,
-        LibraryNotFoundError,
-        OutOfMemoryError,
-        PipelineError,
-        RaceError,
-        ResourceError,
-        ShaderSyntaxError,
-        SourceTypeError,
-        StoreError,
-        ToolchainError,
-        TrustError,
-        UnsupportedError,
-        UnsupportedTargetError,
-        UnwrittenError,
-    )
+    from .errors import *
     from .store import Entry, Key, Store
 
     Artifact = Package
@@ -80,33 +46,15 @@ if edition == "reader":
 else:
     __version__ = _loader.version
 
-_LATER = {
-    "load_metallib": "_load",
-    "compile_shader": "_load",
-    "info": "_load",
-    "function_info": "_load",
-    "specialize": "_load",
-    "prepare": "_load",
-    "Package": "_package",
-    "Artifact": "_package",
-    "compile": "_request",
-    "open": "_package",
-    "pack": "_package",
-    "padded": "_padded",
-    "Buffer": "_loader",
-    "Device": "_loader",
-    "Kernel": "_loader",
-    "Library": "_loader",
-    "Sampler": "_loader",
-    "Texture": "_loader",
-    "Entry": "store",
-    "Key": "store",
-    "Store": "store",
+_OF_MODULES = {
+    "_load": "load_metallib compile_shader info function_info specialize prepare",
+    "_package": "Package Artifact open pack",
+    "_request": "compile",
+    "_padded": "padded",
+    "_loader": "Buffer Device Kernel Library Sampler Texture",
+    "store": "Entry Key Store",
 }
-
-
-if edition == "reader":
-    _LATER = dict.fromkeys(_LATER, "_pure.api")
+_LATER = {name: "_pure.api" if edition == "reader" else module for module, names in _OF_MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages: compiling them, opening them, and what they hold."""
+"""Packages: compiling them, opening them, and what they hold. The reader's are the same over its own file (_pure/load.py)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 
 import smelt
 
-from . import _checks, _loader, _session
+from . import _checks
 
 TYPE_CHECKING = False
+if TYPE_CHECKING or smelt.edition == "native":
+    from . import _loader, _session
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Union
@@ -43,6 +45,9 @@ class Package(LibrariesByName):
     def __getitem__(self, name: str) -> _loader.Library:
         if name not in self._native.names():
             raise KeyError(f"no library {name!r} in the package; it has {', '.join(self._native.names())}")
+        return self._item(name)
+
+    def _item(self, name: str) -> _loader.Library:
         return self._on(name, _session.device(), _checks.bits(None))
 
     def _on(self, name: str, device: _loader.Device, checked: int) -> _loader.Library:

@@ -222,7 +222,7 @@ def compile(
     if smelt.edition == "reader":
         from ._pure import request
 
-        return request.make(named, options, required, store, progress)  # type: ignore[return-value]
+        return request.make(named, options, required, store, progress)
     from . import _package
 
     return _package.make(named, options, required, store, progress)

@@ -233,42 +233,18 @@ class ArgumentWarning(UserWarning):
 
 
 _BY_CODE: dict[str, type[Error]] = {
-    "source_type": SourceTypeError,
-    "file_not_found": LibraryNotFoundError,
-    "io": LibraryIOError,
-    "not_metallib": InvalidLibraryError,
-    "truncated": InvalidLibraryError,
-    "corrupt": InvalidLibraryError,
-    "format_newer": InvalidLibraryError,
-    "empty_library": InvalidLibraryError,
-    "unsupported_platform": UnsupportedTargetError,
-    "unsupported_os": UnsupportedTargetError,
-    "unsupported_language": UnsupportedTargetError,
-    "unsupported_family": UnsupportedTargetError,
-    "untrusted": TrustError,
-    "digest_mismatch": IntegrityError,
-    "function_not_found": FunctionNotFoundError,
-    "function_kind": FunctionKindError,
-    "constant_missing": ConstantError,
-    "constant_unknown": ConstantError,
-    "constant_type": ConstantError,
-    "pipeline_failed": PipelineError,
-    "group_zero": GroupZeroError,
-    "group_too_large": GroupSizeError,
-    "threadgroup_memory_too_large": ResourceError,
-    "device_unavailable": DeviceError,
-    "not_cached": CacheMissError,
-    "store_locked": StoreError,
-    "store_corrupt": StoreError,
-    "store_newer": StoreError,
-    "compile_failed": CompileError,
-    "toolchain_missing": ToolchainError,
-    "unsupported": UnsupportedError,
-    "buffer_bounds": BoundsError,
-    "cancelled": CancelledError,
-    "out_of_memory": OutOfMemoryError,
-    "kernel_reported": KernelReportedError,
+    one.code: one for one in list(globals().values()) if isinstance(one, type) and issubclass(one, Error) and not issubclass(one, CheckError)
 }
+for _kind, _codes in (
+    (ArgumentError, "invalid_argument"),
+    (InvalidLibraryError, "not_metallib truncated format_newer empty_library"),
+    (UnsupportedTargetError, "unsupported_platform unsupported_language unsupported_family"),
+    (ConstantError, "constant_unknown constant_type"),
+    (StoreError, "store_locked store_newer"),
+    (CompileError, "compile_failed"),
+    (BoundsError, "buffer_bounds"),
+):
+    _BY_CODE.update(dict.fromkeys(_codes.split(), _kind))
 
 
 _BY_FINDING: dict[str, type[CheckError]] = {

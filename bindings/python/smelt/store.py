@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The store: entries of named parts by key, published together or not at all, shared by all processes of a user."""
+"""The store: entries of named parts by key, published together or not at all, shared by all processes of a user. The reader's is the same over
+its own reading of the folder (_pure/entries.py)."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Union
 
-from . import _store
+from . import edition
 from ._entries import EntryFacts as EntryFacts
 from ._entries import Key as Key
 from ._entries import Tag as Tag
 from ._entries import shown
 from ._folder import default_folder
 from .errors import ArgumentError, CacheMissError, StoreError
+
+if TYPE_CHECKING or edition == "native":
+    from . import _store
 
 Bytes = Union[bytes, bytearray, memoryview]
 

@@ -138,18 +138,7 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
   options.offline = offline;
   options.read_only = read_only;
   options.threads = threads;
-  if (!warn.is_none()) {
-    auto* const callable = new py::object(warn);  // sessions live as long as the process, and warn from any thread
-    options.warn = [callable](std::string_view line) {
-      if (interpreter_ends()) return;
-      const GilTaken gil;
-      try {
-        (*callable)(text(line));
-      } catch (py::error_already_set& error) {
-        error.discard_as_unraisable("smelt warning");
-      }
-    };
-  }
+  if (!warn.is_none()) options.warn = warns_by(warn, "smelt warning");
   return Session::open(std::move(options));
 }
 

@@ -6,6 +6,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <functional>
+
 namespace smelt::python {
 
 namespace py = pybind11;
@@ -30,6 +32,9 @@ inline void unwrap(Result<void> result) {
 inline py::str text(std::string_view view) {
   return py::str(view.data(), view.size());
 }
+
+/// Calls `callable` with each warning. From any thread, also while the interpreter goes down, so it is never freed.
+std::function<void(std::string_view)> warns_by(py::object callable, const char* what);
 
 /// "numpy.float32": how messages name a value's type.
 std::string type_name(py::handle value);

@@ -166,6 +166,18 @@ py::object load_package(const Package& package, const loader::DeviceRef& device,
   return library_object(unwrap(std::move(loaded)), package.bytes(), as_upstream);
 }
 
+/// A check of bytes by themselves, whose errors begin with `path` when it is not empty.
+void bind_check(py::module_& module, const char* name, Result<void> (*check)(ByteView, const loader::LoadOptions&)) {
+  module.def(
+      name,
+      [check](const py::object& source, const py::dict& options, const std::string& path) {
+        auto checked = check(BorrowedBuffer::from(source, "library")->bytes(), load_options(options));
+        if (!checked && !path.empty()) raise(std::move(checked).error().in(path));
+        unwrap(std::move(checked));
+      },
+      "source"_a, "options"_a, "path"_a = "");
+}
+
 }  // namespace
 
 void bind_package(py::module_& module) {
@@ -200,24 +212,8 @@ void bind_package(py::module_& module) {
       .def_property_readonly("digest", [](const Package& package) { return to_hex(package.ref()->digest()); });
   module.def("load", &load, "source"_a, "device"_a, "options"_a, "as_upstream"_a = false, "path"_a = "",
              "code"_a = py::none());
-  module.def(
-      "check_expected",
-      [](const py::object& source, const py::dict& options, const std::string& path) {
-        const loader::LoadOptions with = load_options(options);
-        auto checked = loader::check_expected(BorrowedBuffer::from(source, "library")->bytes(), with);
-        if (!checked && !path.empty()) raise(std::move(checked).error().in(path));
-        unwrap(std::move(checked));
-      },
-      "source"_a, "options"_a, "path"_a = "");
-  module.def(
-      "check_signature",
-      [](const py::object& source, const py::dict& options, const std::string& path) {
-        const loader::LoadOptions with = load_options(options);
-        auto checked = loader::check_signature(BorrowedBuffer::from(source, "library")->bytes(), with);
-        if (!checked && !path.empty()) raise(std::move(checked).error().in(path));
-        unwrap(std::move(checked));
-      },
-      "source"_a, "options"_a, "path"_a = "");
+  bind_check(module, "check_expected", &loader::check_expected);
+  bind_check(module, "check_signature", &loader::check_signature);
   module.def("pack", &pack, "packages"_a);
   module.def("map_file", &map_file, "path"_a, "what"_a);
   module.def("is_metallib", [](const py::object& source) {

@@ -119,21 +119,13 @@ class StoreHandle {
   /// holds locks of its own.
   template <class Work>
   auto with(Work&& work) {
-    auto result = [&] {
-      const GilReleased released;
-      return on_opened([&](const Opened& on) { return work(*on.store); });
-    }();
-    return unwrap(std::move(result));
+    return with_both([&](const Opened& on) { return work(*on.store); });
   }
 
   /// The same for finds and puts, which remotes take part in.
   template <class Work>
   auto with_entries(Work&& work) {
-    auto result = [&] {
-      const GilReleased released;
-      return on_opened([&](const Opened& on) { return work(*on.entries); });
-    }();
-    return unwrap(std::move(result));
+    return with_both([&](const Opened& on) { return work(*on.entries); });
   }
 
   const std::string& folder() const { return folder_; }
@@ -157,6 +149,14 @@ class StoreHandle {
     return *found;
   }
 
+  template <class Work>
+  auto with_both(Work&& work) {
+    auto result = [&] {
+      const GilReleased released;
+      return on_opened(work);
+    }();
+    return unwrap(std::move(result));
+  }
   template <class Work>
   auto on_opened(Work&& work) -> decltype(work(std::declval<const Opened&>())) {
     Opened opened;
@@ -263,19 +263,7 @@ void bind_store(py::module_& module) {
              options.read_only = read_only;
              options.max_bytes = max_bytes ? *max_bytes : unwrap(cache::default_max_bytes());
              options.durable = durable;
-             if (!warn.is_none()) {
-               // Never freed: the store may warn from any thread, also while the interpreter goes down.
-               auto* const callable = new py::object(std::move(warn));
-               options.warn = [callable](std::string_view text) {
-                 if (interpreter_ends()) return;
-                 const GilTaken gil;
-                 try {
-                   (*callable)(py::str(text.data(), text.size()));
-                 } catch (py::error_already_set& error) {
-                   error.discard_as_unraisable("smelt store warning");
-                 }
-               };
-             }
+             if (!warn.is_none()) options.warn = warns_by(std::move(warn), "smelt store warning");
              return std::make_unique<StoreHandle>(std::move(folder), std::move(options), std::move(remotes));
            }),
            "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = py::none(), "durable"_a = false,

@@ -13,4 +13,7 @@ namespace smelt::aot {
 /// name that says compiler, headers and language. Errors: io, compile_failed.
 Result<void> write_metal_headers(const std::filesystem::path& folder);
 
+/// Packs these files in place, for a wheel: a first compile unpacks one into the user's cache folder. Errors: io.
+Result<void> pack_metal_headers(const std::filesystem::path& folder);
+
 }  // namespace smelt::aot

@@ -12,10 +12,10 @@ from .._entries import Key as Key
 from .._entries import Tag as Tag
 from .._padded import padded as padded
 from .._request import compile as compile
+from ..store import Entry as Entry
 from .device import Device as Device
 from .device import device as device
 from .device import left
-from .entries import Entry as Entry
 from .entries import Store as Store
 from .library import Library as Library
 from .library import function_info as function_info
@@ -37,20 +37,7 @@ class _OfKernels:
         left(f"smelt.{type(self).__name__}")
 
 
-class Buffer(_OfKernels):
-    __doc__ = _OfKernels.__doc__
-
-
-class Kernel(_OfKernels):
-    __doc__ = _OfKernels.__doc__
-
-
-class Sampler(_OfKernels):
-    __doc__ = _OfKernels.__doc__
-
-
-class Texture(_OfKernels):
-    __doc__ = _OfKernels.__doc__
+Buffer, Kernel, Sampler, Texture = (type(name, (_OfKernels,), {"__doc__": _OfKernels.__doc__}) for name in ("Buffer", "Kernel", "Sampler", "Texture"))
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:

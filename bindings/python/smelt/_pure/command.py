@@ -75,7 +75,7 @@ def _inspect(options: argparse.Namespace) -> int:
     for rows in package.libraries:
         print(f"library {rows.name} {rows.version}".rstrip())
         for function in rows.functions:
-            print(f"  {function.kind} {function.name}({', '.join(one.name for one in function.arguments)})")
+            print(f"  {function.kind} {function.name}({', '.join(function.arguments)})")
         for one in rows.slices:
             missing = sum(note.missing for note in one.functions)
             print(f"  {one.target}: {len(one.part.bytes)} bytes" + (f", {missing} functions missing" if missing else ""))

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 from . import misses
-from .._entries import EntryFacts, Key, Tag, shown
+from .. import store
+from .._entries import Key
 from .._folder import default_folder
 from .device import left
 from .files import fail
@@ -21,29 +22,50 @@ if TYPE_CHECKING:
     StoreLike = Union[None, bool, str, "os.PathLike[str]", "Store"]
 
 
-class Entry(Mapping[str, bytes]):
-    """Part name to bytes."""
+class _Parts(dict[str, bytes]):
+    """As smelt._store has an entry."""
 
-    def __init__(self, parts: dict[str, bytes]) -> None:
-        self._parts = parts
+    def names(self) -> list[str]:
+        return list(self)
 
-    def __getitem__(self, name: str) -> bytes:
-        return self._parts[name]
+    def view(self, name: str) -> memoryview | None:
+        return memoryview(self[name]) if name in self else None
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def view(self, name: str) -> memoryview:
-        return memoryview(self._parts[name])
-
-    def files(self, folder: str | os.PathLike[str]) -> NoReturn:
+    def files(self, folder: str) -> NoReturn:
         left("Entry.files")
 
-    def __repr__(self) -> str:
-        return f"<smelt entry of {', '.join(map(shown, self._parts))}>"
+
+class _Native:
+    """As smelt._store has a store: what it does not do here is left to that."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.tags = store._folder.tags
+        self.tag_history = store._folder.tag_history
+        self.resolve = store._folder.resolve
+
+    def find(self, key: str) -> _Parts | None:
+        """One whose CPU code nobody trusted signed is absent, as where compiled modules read it."""
+        key = key_bytes(key).hex()
+        found = self._store._find(key)
+        if found is None:
+            return None
+        if found.use != "yes":
+            self._store._refuse(key, "no trusted key signed it, and it is more than Metal libraries (smelt.compile_shader and smelt.load_metallib take those)")
+            return None
+        return _Parts(found.parts)
+
+    def find_all(self, keys: list[str]) -> list[_Parts | None]:
+        return [self.find(key) for key in keys]
+
+    def entries(self, after: str, _: int) -> list[tuple[str, int, int, int, int]]:
+        return [] if after else self._store._folder.entries()
+
+    def flush(self, _: int) -> bool:
+        return True  # nothing is put
+
+    def __getattr__(self, name: str) -> NoReturn:
+        left(f"Store.{name.replace('export_package', 'export')}")
 
 
 def _warn(message: str) -> None:
@@ -55,24 +77,19 @@ class _Found(NamedTuple):
     use: str  # "yes" or "metal_only"
 
 
-class Store:
+class Store(store.Store):
     """A store folder, read; what comes from remotes is kept beside it, in the layout of a remote. Any thread, any number of processes."""
 
     def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False, max_bytes: int = 5 << 30, durable: bool = False,
+        self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False, max_bytes: int | None = None, durable: bool = False,
         verify: str = "first_use", remotes: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
-        self.path: str = os.fspath(path) if path is not None else default_folder()
-        self.remotes: list[str] = os.environ.get("SMELT_REMOTE", "").split() if remotes is None else list(remotes)
+        self.path = os.fspath(path) if path is not None else default_folder()
+        self.remotes = os.environ.get("SMELT_REMOTE", "").split() if remotes is None else list(remotes)
         self._folder = StoreFolder(self.path)
         self._remotes = [Remote(url, _warn) for url in self.remotes]
         self._told: set[str] = set()
-
-    def __repr__(self) -> str:
-        return f"<smelt.Store {self.path}>"
-
-    def __fspath__(self) -> str:
-        return self.path
+        self._native: Any = _Native(self)
 
     def _refuse(self, key: str, why: str) -> None:
         if why not in self._told:
@@ -113,80 +130,8 @@ class Store:
             return _Found(parts, use)
         return None
 
-    def get(self, key: str) -> Entry | None:
-        """The entry, or None. One whose CPU code nobody trusted signed is absent, as where compiled modules read it."""
-        key = key_bytes(key).hex()
-        found = self._find(key)
-        if found is None:
-            return None
-        if found.use != "yes":
-            self._refuse(key, "no trusted key signed it, and it is more than Metal libraries (smelt.compile_shader and smelt.load_metallib take those)")
-            return None
-        return Entry(found.parts)
-
-    def get_all(self, keys: Iterable[str]) -> list[Entry | None]:
-        return [self.get(key) for key in keys]
-
-    def __getitem__(self, key: str) -> Entry:
-        found = self.get(key)
-        if found is None:
-            fail("not_cached", f"no entry {key} in store {self.path}", key)
-        return found
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and len(key) == 64 and self.get(key) is not None
-
-    def entries(self) -> list[EntryFacts]:
-        return [EntryFacts(*facts) for facts in self._folder.entries()]
-
-    def tags(self, name: str = "") -> list[Tag]:
-        return self._folder.tags(name)
-
-    def tag_history(self, name: str) -> list[Tag]:
-        bare, _, version = name.partition("@")
-        return self._folder.tag_history(bare, version)
-
-    def resolve(self, query: str) -> Key:
-        return Key(self._folder.resolve(query)[0].key)
-
-    def candidates(self, query: str) -> list[Tag]:
-        return self._folder.resolve(query)
-
-    def put(self, key: str, parts: Mapping[str, Any], *, cost: float = 0.0, compress: bool = False) -> NoReturn:
-        left("Store.put")
-
-    def put_all(self, entries: Mapping[str, Mapping[str, Any]]) -> NoReturn:
-        left("Store.put_all")
-
-    def remove(self, key: str) -> NoReturn:
-        left("Store.remove")
-
-    def tag(self, name: str, key: str, *, move: bool = False) -> NoReturn:
-        left("Store.tag")
-
-    def stat(self) -> NoReturn:
-        left("Store.stat")
-
     def remote_stat(self) -> NoReturn:
         left("Store.remote_stat")
-
-    def counters(self) -> NoReturn:
-        left("Store.counters")
-
-    def verify(self) -> NoReturn:
-        left("Store.verify")
-
-    def flush(self, timeout: float = 30) -> bool:
-        return True  # nothing is put
-
-    def trim(self, max_bytes: int = 0) -> NoReturn:
-        left("Store.trim")
-
-    def export(self, names: Iterable[str]) -> NoReturn:
-        left("Store.export")
-
-    def import_package(self, source: Any, *, move: bool = False) -> NoReturn:
-        left("Store.import_package")
 
 
 def store_of(asked: StoreLike) -> Store:

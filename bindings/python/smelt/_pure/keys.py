@@ -396,13 +396,18 @@ def _add_options(hasher: Hasher, options: Options) -> None:
         hasher.field(value)
 
 
-def raw_key(sources: list[tuple[str, bytes]], options: Options) -> str:
-    """By the bytes of the sources."""
+def _begun(kind: str, options: Options) -> Hasher:
     hasher = Hasher()
-    hasher.field("raw")
+    hasher.field(kind)
     _add_options(hasher, options)
     hasher.number("threadgroup_memory", options.threadgroup_memory)
     hasher.number("threads_per_threadgroup", options.threads_per_threadgroup)
+    return hasher
+
+
+def raw_key(sources: list[tuple[str, bytes]], options: Options) -> str:
+    """By the bytes of the sources."""
+    hasher = _begun("raw", options)
     hasher.field(options.metadata)
     hasher.field(len(sources))
     for name, data in sources:
@@ -417,11 +422,7 @@ def normalised_key(sources: list[tuple[str, bytes]], options: Options) -> str | 
     """By what they mean; None where that takes LLVM, or a look at launch metadata."""
     if options.metadata or any(kind_of(data, name) != "msl" for name, data in sources):
         return None
-    hasher = Hasher()
-    hasher.field("normalised")
-    _add_options(hasher, options)
-    hasher.number("threadgroup_memory", options.threadgroup_memory)
-    hasher.number("threads_per_threadgroup", options.threads_per_threadgroup)
+    hasher = _begun("normalised", options)
     hasher.field(len(sources))
     for name, data in sources:
         _add_msl(hasher, name, data, options, True)

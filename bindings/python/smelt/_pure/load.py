@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import misses
+from .. import _package
 from .._checks import bits as checks_of
 from .._checks import metal_version
-from .._entries import Key, shown
+from .._entries import Key
 from .device import device as device_of
 from .device import left
 from .entries import part_of_entry
@@ -27,139 +28,96 @@ if TYPE_CHECKING:
     from .entries import StoreLike
 
 
-class Package(Mapping[str, Library]):
-    """A ``.smelt`` file: libraries by name, each with one slice per target. Immutable."""
+class _File(PackageFile):
+    """As smelt._loader has a package."""
 
-    def __init__(self, data: bytes | memoryview, made: Made | None = None, options: dict[str, Any] | None = None) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self._whole = memoryview(data).cast("B")
-        self._file = PackageFile(self._whole)
-        self._made = made
-        self._options = options or {}
-        self._items: dict[str, Library] = {}
+        super().__init__(self._whole)
 
-    def __getitem__(self, name: str) -> Library:
-        if self._file.library(name) is None:
-            raise KeyError(f"no library {name!r} in the package; it has {', '.join(self.libraries)}")
-        if name not in self._items:
-            self._items[name] = self.load(name)
-        return self._items[name]
+    def view(self) -> memoryview:
+        return self._whole
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.libraries)
-
-    def __len__(self) -> int:
-        return len(self._file.libraries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.libraries
-
-    def __repr__(self) -> str:
-        return f"<smelt.Package of {', '.join(map(shown, self.libraries))}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Package) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __bytes__(self) -> bytes:
-        return bytes(self._whole)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Package, (bytes(self),))
-
-    def _rows(self, name: str | None) -> Rows:
+    def rows(self, name: str | None) -> Rows:
         if name is not None:
-            found = self._file.library(name)
+            found = self.library(name)
             if found is None:
-                fail("invalid_argument", f"the package has no library '{name}'; it has {', '.join(self.libraries)}")
+                fail("invalid_argument", f"the package has no library '{name}'; it has {', '.join(self.names())}")
             return found
-        if len(self._file.libraries) != 1:
-            fail("invalid_argument", f"the package has {len(self)} libraries ({', '.join(self.libraries)}); say which: library=")
-        return self._file.libraries[0]
+        if len(self.libraries) != 1:
+            fail("invalid_argument", f"the package has {len(self.libraries)} libraries ({', '.join(self.names())}); say which: library=")
+        return self.libraries[0]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file; readers see the old one or the new one."""
-        misses.write_whole(os.fspath(path), bytes(self))
+    def names(self) -> list[str]:
+        return [one.name for one in self.libraries]
 
-    def metallib(self, target: str = "", library: str | None = None) -> bytes:
-        """The Metal library for a target ("macos14"); the only one there is when target is empty."""
-        if not target:
-            targets = [one for one in self.targets if not one.startswith("cpu-")]
-            if len(targets) != 1:
-                fail("invalid_argument", f"metallib: the package has Metal libraries for {', '.join(targets) or 'nothing'}; say which")
-            target = targets[0]
-        rows = self._rows(library)
+    def functions(self) -> list[str]:
+        return [function.name for one in self.libraries for function in one.functions]
+
+    def slices(self) -> list[dict[str, Any]]:
+        return [
+            {"library": rows.name, "target": one.target, "bytes": len(one.part.bytes), "sha256": one.part.sha256,
+             "missing": [(function.name, note.reason) for function, note in zip(rows.functions, one.functions) if note.missing]}
+            for rows in self.libraries for one in rows.slices
+        ]  # fmt: skip
+
+    def version(self, library: str) -> str:
+        return self.rows(library).version
+
+    def attachment_names(self, library: str) -> list[str]:
+        return [one.what for one in self.rows(library).attachments]
+
+    def attachment(self, library: str, name: str) -> bytes:
+        return next(bytes(one.checked()) for one in self.rows(library).attachments if one.what == name)
+
+    def metallib(self, target: str, library: str | None = None) -> bytes:
+        rows = self.rows(library)
         for one in rows.slices:
             if not one.is_cpu and one.target == target:
                 return bytes(one.part.checked())
         known = ", ".join(one.target for one in rows.slices if not one.is_cpu)
         fail("invalid_argument", f"library '{rows.name}' has no metallib for '{target}'; it has {known or 'none'}")
 
-    def load(self, library: str | None = None, *, device: DeviceLike = None, checked: bool | str = False) -> Library:
-        """The named library, or the only one, on a device."""
-        options = {**self._options, **({} if library is None else {"library": library})}
-        return load_any(self, device, False, None, "load", checked=checked, **options)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        misses.write_whole(os.fspath(path), bytes(self._whole))
 
-    def prepare(self, names: Iterable[str] | None = None, progress: Any = None, *, device: DeviceLike = None, checked: bool | str = False) -> int:
-        left("Package.prepare")
-
-    @property
-    def libraries(self) -> list[str]:
-        return [one.name for one in self._file.libraries]
-
-    @property
-    def functions(self) -> list[str]:
-        return [function.name for one in self._file.libraries for function in one.functions]
-
-    @property
-    def targets(self) -> list[str]:
-        return list(dict.fromkeys(str(one["target"]) for one in self.slices))
-
-    @property
-    def slices(self) -> list[dict[str, Any]]:
-        """One dict a slice: library, target, bytes, sha256, missing (function, reason)."""
-        return [
-            {"library": rows.name, "target": one.target, "bytes": len(one.part.bytes), "sha256": one.part.sha256,
-             "missing": [(function.name, note.reason) for function, note in zip(rows.functions, one.functions) if note.missing]}
-            for rows in self._file.libraries for one in rows.slices
-        ]  # fmt: skip
-
-    def version(self, library: str) -> str:
-        return self._rows(library).version
-
-    def attachments(self, library: str) -> dict[str, bytes]:
-        return {one.what: bytes(one.checked()) for one in self._rows(library).attachments}
-
-    @property
-    def digest(self) -> str:
-        return self._file.digest
-
-    @property
-    def key(self) -> str | None:
-        return self._made.key if self._made else None
-
-    @property
-    def hit(self) -> bool:
-        """Nothing was compiled."""
-        return self._made is not None
-
-    @property
-    def kernels_kept(self) -> tuple[int, int]:
-        return 0, 0
-
-    @property
-    def seconds(self) -> float:
-        return self._made.seconds if self._made else 0.0
-
-    @property
-    def warnings(self) -> list[str]:
+    def missing_cpu_code(self) -> list[str]:
         return []
 
 
+class Package(_package.Package):
+    __doc__ = _package.Package.__doc__
+
+    def __init__(self, data: bytes | memoryview, made: Made | None = None, options: dict[str, Any] | None = None) -> None:
+        self._file = _File(data)
+        self._items: dict[str, Library] = {}
+        super().__init__(self._file, made, options)  # type: ignore[arg-type]
+
+    def _item(self, name: str) -> Any:
+        if name not in self._items:
+            self._items[name] = self.load(name)
+        return self._items[name]
+
+    def load(self, library: str | None = None, *, device: Any = None, checked: bool | str = False) -> Any:
+        """The named library, or the only one, on a device."""
+        options: dict[str, Any] = {**self._options, **({} if library is None else {"library": library})}
+        return load_any(self, device, False, None, "load", checked=checked, **options)
+
+    def prepare(self, *_: Any, **__: Any) -> NoReturn:
+        left("Package.prepare")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Package, (bytes(self),)
+
+
 class Made(NamedTuple):
+    """As smelt._compiler tells how a package came to be: it was found."""
+
     key: str
-    seconds: float
+    microseconds: int
+    hit: bool = True
+    kernels_kept: tuple[int, int] = (0, 0)
+    warnings: tuple[str, ...] = ()
 
 
 def _policy(trust: str | None, trusted_keys: str | Iterable[str] | None) -> tuple[Policy, bool]:
@@ -226,7 +184,7 @@ def load_any(
     path = ""
     if isinstance(source, Package):
         package: Package | None = source
-        data = source._whole
+        data = source._file.view()
         if source._made is not None and trust is None:
             trust = "any"  # the store decided when it was found
     else:
@@ -254,7 +212,7 @@ def load_any(
             if library is None and len(file.libraries) != 1:
                 known = ", ".join(f"'{one}'" for one in package.libraries)
                 fail("invalid_argument", f"the package holds {len(package)} libraries; say which one: {known}")
-            return from_package(package._whole, file, package._rows(library), target, verify, version, allow_empty)
+            return from_package(package._file.view(), file, package._file.rows(library), target, verify, version, allow_empty)
         _check_expected(sha256(data), expect)
         _check_signature(data, None, trust, trusted_keys)
         return from_metallib(data, read_metallib(data, verify), target, version, allow_empty)
@@ -283,5 +241,5 @@ def open(
         package = Package(source, None, {"trust": trust, "trusted_keys": trusted_keys, "native": native})
         _check_expected(package.digest, expect)
         if trust is not None or trusted_keys:
-            _check_signature(package._whole, package._file, trust, trusted_keys)
+            _check_signature(package._file.view(), package._file, trust, trusted_keys)
     return package

@@ -19,8 +19,6 @@ _MOST_NODES = 1 << 16
 KINDS = ("vertex", "fragment", "kernel", "unqualified", "visible", "external", "intersection", "mesh", "object")
 # Mach-O's platforms; what is not here is iOS or its like.
 _PLATFORMS = {1: "macOS", 6: "macOS", 3: "tvOS", 8: "tvOS", 4: "watchOS", 9: "watchOS", 11: "visionOS", 12: "visionOS"}
-_SCALARS = ((3, "float"), (16, "half"), (29, "int"), (33, "uint"), (37, "short"), (41, "ushort"), (45, "char"), (49, "uchar"),
-            (53, "bool"), (81, "long"), (85, "ulong"), (121, "bfloat"))  # fmt: skip
 _FIXED = {"TYPE": 1, "HASH": 32, "OFFT": 24, "VERS": 8, "MDSZ": 8, "SOFF": 8, "RFLT": 8, "TESS": 1, "LAYR": 1}
 # Header extension: tag to section.
 _SECTIONS = {"HSRC": "sources", "HSRD": "sources", "HDYN": "dynamic header", "VLST": "variables", "ILST": "imports",
@@ -33,18 +31,10 @@ class Tag(NamedTuple):
     at: int
 
 
-class Constant(NamedTuple):
-    name: str
-    type_name: str
-    number: int
-
-
 class Function(NamedTuple):
     name: str
     kind: str
     metal: tuple[int, int, int]
-    air: tuple[int, int, int]
-    constants: tuple[Constant, ...]
     sha256: str
     module: memoryview
 
@@ -58,13 +48,6 @@ class Metallib(NamedTuple):
 
 def version_text(version: tuple[int, int, int]) -> str:
     return ".".join(map(str, version if version[2] else version[:2]))
-
-
-def type_name(number: int) -> str:
-    for first, name in _SCALARS:
-        if first <= number < first + 4:
-            return name if number == first else f"{name}{number - first + 1}"
-    return str(number)
 
 
 def _corrupt(message: str) -> NoReturn:
@@ -113,25 +96,22 @@ def _is_utf8(name: bytes) -> bool:
     return True
 
 
-def _constants(payload: memoryview, at: int) -> tuple[Constant, ...]:
+def _check_constants(payload: memoryview, at: int) -> None:
     cursor = Cursor(payload, "function constants", at)
-    found = []
     for _ in range(cursor.number(2)):
-        name = cursor.cstring()
-        kind, index, active = cursor.number(1), cursor.number(2), cursor.number(1)
-        if active > 1:
+        cursor.cstring()
+        cursor.take(3)  # its type, its index
+        if (active := cursor.number(1)) > 1:
             _corrupt(f"function constants: want 0 or 1 at byte {cursor.offset - 1}, found {active}")
-        found.append(Constant(name.decode("utf-8", "replace"), type_name(kind), index))
     if cursor.left:
         _corrupt(f"function constants: {cursor.left} bytes left over at byte {cursor.offset}")
-    return tuple(found)
 
 
 def _check_metadata(tags: list[Tag]) -> None:
     by_name = {one.name: one for one in tags}
     for one in tags:
         if one.name == "CNST":
-            _constants(one.payload, one.at)
+            _check_constants(one.payload, one.at)
         elif one.name == "DEBI":
             cursor = Cursor(one.payload, "debug location", one.at)
             cursor.number(4)
@@ -363,11 +343,7 @@ class _Reader:
         modules = self._modules(heads, bitcode, bitcode_at)
         self._named_sections(extension, [links for _, links, *_ in heads])
         self._explain_every_byte()
-        functions = []
-        for (name, links, kind, digest, versions), module in zip(heads, modules):
-            tags = {one.name: one for one in open_groups[links.public]}
-            constants = _constants(tags["CNST"].payload, 0) if "CNST" in tags else ()
-            functions.append(Function(name, kind, (versions[2], versions[3], 0), (versions[0], versions[1], 0), constants, digest, module))
+        functions = [Function(name, kind, (versions[2], versions[3], 0), digest, module) for (name, _, kind, digest, versions), module in zip(heads, modules)]
         if self.check_hashes:
             for one in functions:
                 if sha256(one.module) != one.sha256:

@@ -15,11 +15,10 @@ MOST_SIGNATURE_BYTES = 8192
 ALIGNMENT = 64
 
 FUNCTION_KINDS = ("kernel", "vertex", "fragment", "unqualified", "visible", "external", "intersection", "mesh", "object")
-ARGUMENT_KINDS = ("buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table",
-                  "acceleration_structure", "other")  # fmt: skip
-STAGE_KINDS = {9: "stage_input", 10: "stage_output"}  # from format 3 on
-ACCESSES = ("none", "read", "write", "read_write", "sample")
-MEMBER_KINDS = ("pointer", "constant", "other")
+_ARGUMENT_KINDS = 8
+_STAGE_KINDS = (9, 10)  # from format 3 on
+_ACCESSES = 5
+_MEMBER_KINDS = 3
 PLATFORMS = ("none", "macOS", "iOS", "tvOS", "watchOS", "visionOS")
 
 _MANIFEST = struct.Struct("<10I")
@@ -36,11 +35,6 @@ _MEMBER = struct.Struct("<9IBBH")
 Version = tuple[int, int, int]
 
 
-def argument_kind(number: int) -> str:
-    """Empty for one that a newer smelt wrote."""
-    return ARGUMENT_KINDS[number] if number < len(ARGUMENT_KINDS) else STAGE_KINDS.get(number, "")
-
-
 class Part(NamedTuple):
     what: str
     bytes: memoryview
@@ -54,73 +48,28 @@ class Part(NamedTuple):
         return self.bytes
 
 
-class Member(NamedTuple):
-    name: str
-    type_name: str
-    id: int
-    elements: int  # of an array; 0: no array
-    offset: int
-    size: int
-    kind: str
-    access: str
-
-
-class Argument(NamedTuple):
-    name: str
-    type_name: str
-    parameter: int
-    location: int
-    kind: str
-    access: str
-    address_space: int
-    unused: bool
-    conditional: bool
-    array_size: int
-    size: int
-    align: int
-    members: tuple[Member, ...]
-
-
-class Constant(NamedTuple):
-    name: str
-    type_name: str
-    number: int
-    required: bool
-
-
 class Function(NamedTuple):
     name: str
     kind: str
-    arguments: tuple[Argument, ...]
-    constants: tuple[Constant, ...]
-    max_threads: int
-    grid_rank: int
-    threadgroup_bytes: int
-    required_group: tuple[int, int, int]
+    arguments: tuple[str, ...]
 
 
 class Presence(NamedTuple):
-    """Whether a slice holds a function, and in which versions."""
+    """Whether a slice holds a function, and in which version of Metal."""
 
     missing: bool
     reason: str
     metal: Version
-    air: Version
 
 
 class Slice(NamedTuple):
     target: str
     is_cpu: bool
     platform: str
-    checked: bool
-    arch: int
-    level: int
     os: Version
     metal: Version
-    air: Version
     family: int
     part: Part
-    root: str
     functions: tuple[Presence, ...]
 
 
@@ -128,14 +77,9 @@ class Library(NamedTuple):
     name: str
     compiler: str
     version: str
-    source: str
-    tags: tuple[str, ...]
     functions: tuple[Function, ...]
     slices: tuple[Slice, ...]
     attachments: tuple[Part, ...]
-
-    def slice_of(self, target: str) -> Slice | None:
-        return next((one for one in self.slices if one.target == target), None)
 
 
 def _version(row: tuple[Any, ...], at: int) -> Version:
@@ -268,20 +212,18 @@ class PackageFile:
             _Rows(name, rows) for name, rows in zip(names, tables)
         )
         heads = self._check_libraries(libraries, tags, functions, slices, attachments)
-        tag_texts = [self._pool.get(row[0], row[1], "tag") for row in tags.rows]
+        for tag in tags.rows:
+            self._pool.get(tag[0], tag[1], "tag")
         spans = self._check_functions(functions, arguments, constants, heads)
-        members_of = self._read_members(arguments, member_rows)
-        argument_rows = [self._argument(row, members_of.get(i, ())) for i, row in enumerate(arguments.rows)]
-        constant_rows = [self._constant(row) for row in constants.rows]
+        self._check_members(arguments, member_rows)
+        argument_names = [self._argument(row) for row in arguments.rows]
+        for constant in constants.rows:
+            self._check_constant(constant)
         pieces = self._check_slices(heads, slices, presences, attachments)
         presence_rows = [self._presence(i, row) for i, row in enumerate(presences.rows)]
-        made = []
-        for i, (name, kind, argument_range, constant_range, *rest) in enumerate(spans):
-            made.append(Function(name, kind, tuple(argument_rows[k] for k in argument_range),
-                                 tuple(constant_rows[k] for k in constant_range), *rest))  # fmt: skip
+        made = [Function(name, kind, tuple(argument_names[k] for k in taken)) for name, kind, taken in spans]
         self.libraries = tuple(
-            Library(head.name, head.compiler, head.version, head.source, tuple(tag_texts[k] for k in head.tags),
-                    tuple(made[k] for k in head.functions),
+            Library(head.name, head.compiler, head.version, tuple(made[k] for k in head.functions),
                     tuple(one._replace(functions=tuple(presence_rows[k] for k in notes)) for one, notes in found),
                     tuple(attached))
             for head, (found, attached) in zip(heads, pieces)
@@ -293,8 +235,9 @@ class PackageFile:
             name = self._pool.get(row[0], row[1], "library name")
             compiler = self._pool.get(row[2], row[3], "compiler", True)
             version = self._pool.get(row[4], row[5], "version", True)
-            heads.append(_Head(name, compiler, version, row[6].hex(), tags.take(row[7], row[8]), functions.take(row[9], row[10]),
-                               slices.take(row[11], row[12]), attachments.take(row[13], row[14])))  # fmt: skip
+            tags.take(row[7], row[8])
+            heads.append(_Head(name, compiler, version, functions.take(row[9], row[10]), slices.take(row[11], row[12]),
+                               attachments.take(row[13], row[14])))  # fmt: skip
         for table in (tags, functions, slices, attachments):
             table.end()
         names = sorted(head.name for head in heads)
@@ -303,17 +246,17 @@ class PackageFile:
                 _corrupt(f"two libraries are named '{after}'")
         return heads
 
-    def _check_functions(self, functions: _Rows, arguments: _Rows, constants: _Rows, heads: list[_Head]) -> list[tuple[Any, ...]]:
-        spans: list[tuple[Any, ...]] = []
+    def _check_functions(self, functions: _Rows, arguments: _Rows, constants: _Rows, heads: list[_Head]) -> list[tuple[str, str, range]]:
+        spans: list[tuple[str, str, range]] = []
         for row in functions.rows:
             name = self._pool.get(row[0], row[1], "function name")
-            argument_range, constant_range = arguments.take(row[2], row[3]), constants.take(row[4], row[5])
+            taken = arguments.take(row[2], row[3])
+            constants.take(row[4], row[5])
             if row[6] >= len(FUNCTION_KINDS):
                 _corrupt(f"function '{name}' has kind {row[6]}")
-            most, rank = (row[7] & 0xFFFF, row[7] >> 16) if self.format >= 4 else (row[7], 0)
-            if rank > 3:
-                _corrupt(f"function '{name}' has a position of {rank} dimensions")
-            spans.append((name, FUNCTION_KINDS[row[6]], argument_range, constant_range, most, rank, row[8], row[9:12]))
+            if self.format >= 4 and row[7] >> 16 > 3:
+                _corrupt(f"function '{name}' has a position of {row[7] >> 16} dimensions")
+            spans.append((name, FUNCTION_KINDS[row[6]], taken))
         arguments.end()
         constants.end()
         for head in heads:
@@ -322,45 +265,38 @@ class PackageFile:
                 by_name = functions.rows[at][12]
                 if by_name >= len(head.functions):
                     _corrupt(f"library '{head.name}': function {k} in name order is {by_name} of {len(head.functions)}")
-                after: bytes = spans[head.functions[by_name]][0].encode()
+                after = spans[head.functions[by_name]][0].encode()
                 if k and before >= after:
                     _corrupt(f"library '{head.name}': function names '{before.decode()}' and '{after.decode()}' are not in order")
                 before = after
         return spans
 
-    def _argument(self, row: tuple[Any, ...], members: tuple[Member, ...]) -> Argument:
+    def _argument(self, row: tuple[Any, ...]) -> str:
         name = self._pool.get(row[0], row[1], "argument name", True)
-        type_name = self._pool.get(row[2], row[3], "argument type", True)
-        index, location, kind, access, space, flags = row[4:10]
-        kind_name = argument_kind(kind) if kind < len(ARGUMENT_KINDS) or self.format >= 3 else ""
-        if not kind_name or access >= len(ACCESSES) or flags > 3:
+        self._pool.get(row[2], row[3], "argument type", True)
+        kind, access, flags = row[6], row[7], row[9]
+        known = kind < _ARGUMENT_KINDS or (self.format >= 3 and kind in _STAGE_KINDS)
+        if not known or access >= _ACCESSES or flags > 3:
             _corrupt(f"argument '{name}' has kind {kind}, access {access}, flags {flags}")
-        return Argument(name, type_name, index, location, kind_name, ACCESSES[access], space, bool(flags & 1),
-                        bool(flags & 2), row[10], row[11], row[12], members)  # fmt: skip
+        return name
 
-    def _read_members(self, arguments: _Rows, members: _Rows) -> dict[int, tuple[Member, ...]]:
-        found: dict[int, list[Member]] = {}
+    def _check_members(self, arguments: _Rows, members: _Rows) -> None:
         before = 0
         for row in members.rows:
             name = self._pool.get(row[0], row[1], "member name", True)
-            type_name = self._pool.get(row[2], row[3], "member type", True)
-            argument, id_, count, offset, size, kind, access, zero = row[4:12]
+            self._pool.get(row[2], row[3], "member type", True)
+            argument, (kind, access, zero) = row[4], row[9:12]
             if argument >= len(arguments.rows) or argument < before:
                 _corrupt(f"member '{name}' is of argument {argument} of {len(arguments.rows)}, after one of {before}")
             before = argument
-            if kind >= len(MEMBER_KINDS) or access >= len(ACCESSES) or zero:
+            if kind >= _MEMBER_KINDS or access >= _ACCESSES or zero:
                 _corrupt(f"member '{name}' has kind {kind}, access {access}")
-            found.setdefault(argument, []).append(
-                Member(name, type_name, id_, count, offset, size, MEMBER_KINDS[kind], ACCESSES[access])
-            )
-        return {argument: tuple(rows) for argument, rows in found.items()}
 
-    def _constant(self, row: tuple[Any, ...]) -> Constant:
+    def _check_constant(self, row: tuple[Any, ...]) -> None:
         name = self._pool.get(row[0], row[1], "constant name", True)
-        type_name = self._pool.get(row[2], row[3], "constant type")
+        self._pool.get(row[2], row[3], "constant type")
         if row[5] > 1:
             _corrupt(f"constant '{name}' is required {row[5]} times")
-        return Constant(name, type_name, row[4], row[5] == 1)
 
     def _check_slices(self, heads: list[_Head], slices: _Rows, presences: _Rows, attachments: _Rows) -> list[tuple[list[tuple[Slice, range]], list[Part]]]:
         pieces = []
@@ -369,17 +305,14 @@ class PackageFile:
             for k in head.slices:
                 row = slices.rows[k]
                 target = self._pool.get(row[0], row[1], "slice target")
-                kind, platform, checked, zero, arch, level = row[2:8]
-                os, metal, air = _version(row, 8), _version(row, 11), _version(row, 14)
-                family, offset, size = row[17:20]
-                digest, root = row[20:22]
+                kind, platform, checked, zero = row[2:6]
+                family, offset, size, digest = row[17:21]
                 first_presence, zero_end = row[22:24]
                 if kind not in (1, 2) or platform >= len(PLATFORMS) or checked > 15 or (checked != 0 and checked % 2 == 0) or zero or zero_end:
                     _corrupt(f"slice '{target}' has kind {kind}, platform {platform}, checked {checked}")
                 notes = presences.take(first_presence, len(head.functions))
                 part = self._part(offset, size, digest, target)
-                found.append((Slice(target, kind == 2, PLATFORMS[platform], checked != 0, arch, level, os, metal, air, family,
-                                    part, root.hex(), ()), notes))  # fmt: skip
+                found.append((Slice(target, kind == 2, PLATFORMS[platform], _version(row, 8), _version(row, 11), family, part, ()), notes))
             attached = []
             for k in head.attachments:
                 name_at, name_size, offset, size, digest = attachments.rows[k]
@@ -393,7 +326,7 @@ class PackageFile:
         reason = self._pool.get(row[0], row[1], "reason", True)
         if row[8] > 1:
             _corrupt(f"note {index} on a function is neither present nor missing")
-        return Presence(row[8] == 1, reason, _version(row, 2), _version(row, 5))
+        return Presence(row[8] == 1, reason, _version(row, 2))
 
     # --- parts and the gaps between them
 
@@ -453,8 +386,6 @@ class _Head(NamedTuple):
     name: str
     compiler: str
     version: str
-    source: str
-    tags: range
     functions: range
     slices: range
     attachments: range

@@ -76,7 +76,7 @@ def _look(sources: list[tuple[str, bytes]], options: keys.Options, store: StoreL
         if wrong:
             on._refuse(key, f"it is not what was asked for: the package has {wrong}")
             continue
-        return Package(found.parts[_PART], Made(raw, time.perf_counter() - start))
+        return Package(found.parts[_PART], Made(raw, int((time.perf_counter() - start) * 1e6)))
     return None
 
 
