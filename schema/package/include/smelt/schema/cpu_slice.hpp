@@ -81,7 +81,7 @@ struct CpuConstant {
 struct CpuKernel {
   std::string name;
   CpuRangeKind range = CpuRangeKind::threads;
-  bool waits = false;  ///< a loop goes on until memory says that it is to end: groups may wait for each other
+  bool waits = false;        ///< a loop goes on until memory says that it is to end: groups may wait for each other
   Checks checked;            ///< reports through smelt_cpu_dispatch::fault and, where it watches, services->watch
   uint64_t code_offset = 0;  ///< from the slice's byte 0
   uint64_t code_bytes = 0;
