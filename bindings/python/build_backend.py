@@ -35,7 +35,7 @@ def build_wheel(
     import wheels
 
     build = ROOT / "build" / "wheel"
-    configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
+    configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF", "-DSMELT_UNITY=ON",
                  "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
     configured = subprocess.run(configure, stderr=subprocess.PIPE, text=True)
     if configured.returncode:
