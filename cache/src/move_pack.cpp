@@ -124,16 +124,16 @@ Result<bool> StoreState::read_contents(PackContents& contents, WorkSlice& slice)
   for (std::vector<InPack> rows;;) {
     if (slice.is_over()) return false;
     SMELT_TRY(rows, tables.blob.packs_after(contents.last_blob, kRows));
-    if (rows.empty()) break;
-    contents.last_blob = rows.back().id;
+    if (!rows.empty()) contents.last_blob = rows.back().id;
     add(rows, &PackContents::Rows::blobs);
+    if (rows.size() < kRows) break;
   }
   for (std::vector<InPack> rows;;) {
     if (slice.is_over()) return false;
     SMELT_TRY(rows, tables.entry.packs_after(contents.last_entry, kRows));
-    if (rows.empty()) break;
-    contents.last_entry = rows.back().id;
+    if (!rows.empty()) contents.last_entry = rows.back().id;
     add(rows, &PackContents::Rows::entries);
+    if (rows.size() < kRows) break;
   }
   contents.complete = true;
   return true;

@@ -238,7 +238,8 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         return {};
       }));
   state.count(kPuts, publication->added());
-  if (over_budget) {
+  // What goes first are rows, whose pages make the store smaller than the budget long before the trim is at its end.
+  if (over_budget || state.trim_begun) {
     // The entry is in; that the store could not shrink now is the next put's business too.
     if (auto trimmed = state.trim_after_put(far_over); !trimmed) {
       std::lock_guard lock(state.mutex);

@@ -240,6 +240,7 @@ struct StoreState {
 
   std::mutex trim_mutex;
   std::shared_ptr<Trim> trimming;             // begun by a put, and not at its end
+  std::atomic<bool> trim_begun{false};        // so
   std::atomic<uint64_t> trim_again_above{0};  // bytes: what tagged entries keep is not looked at by each put
 
   std::atomic<Index*> index{nullptr};

@@ -183,9 +183,9 @@ class Trim {
         }
         return found;
       }));
-      if (rows.empty()) break;
-      listed_ = rows.back().id;
+      if (!rows.empty()) listed_ = rows.back().id;
       slice.add(std::chrono::microseconds(rows.size()));
+      if (rows.size() < kRows) break;  // not only when there are none: puts in between add some
     }
     std::sort(order_.begin(), order_.end(),
               [](const Candidate& a, const Candidate& b) { return std::pair(a.rank, a.id) < std::pair(b.rank, b.id); });
@@ -425,14 +425,13 @@ Result<TrimReport> Store::trim(const TrimOptions& options) {
 }
 
 Result<void> StoreState::trim_after_put(bool to_the_end) {
-  constexpr std::chrono::milliseconds kSlice{10};
   std::unique_lock lock(trim_mutex, std::try_to_lock);
   if (!lock) return {};  // another thread is at it
   const auto trimmed = alone(*this, [&]() -> Result<void> {
     if (!trimming || to_the_end) trimming = std::make_shared<Trim>(*this, TrimOptions{});
     bool in_one_go = to_the_end;
     if (!to_the_end) {
-      WorkSlice slice(kSlice);
+      WorkSlice slice(options.trim_slice);
       const auto done = trimming->go_on(slice);
       if (done && !*done) return {};  // the next put goes on
       if (!done && done.error().code != Errc::io) return tl::unexpected(done.error());
@@ -446,6 +445,7 @@ Result<void> StoreState::trim_after_put(bool to_the_end) {
     return {};
   });
   if (!trimmed) trimming.reset();
+  trim_begun = trimming != nullptr;
   return trimmed ? Result<void>() : tl::unexpected(trimmed.error());
 }
 

@@ -70,7 +70,9 @@ inline constexpr uint64_t kDefaultMaxBytes = uint64_t{5} << 30;
 
 struct StoreOptions {
   bool read_only = false;
-  uint64_t max_bytes = kDefaultMaxBytes;        ///< trimmed to 90 % of this once a put passes it; 0: unbounded
+  uint64_t max_bytes = kDefaultMaxBytes;  ///< trimmed to 90 % of this once a put passes it; 0: unbounded
+  /// What a put that passes it does of the trim, where nobody else works; those after it go on.
+  std::chrono::microseconds trim_slice{10000};
   uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
   bool durable =
       false;  ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
