@@ -262,7 +262,7 @@ class Round {
     const auto file = where_ / (live || pick(4) == 0 ? "index" : "store.db");
     if (!std::filesystem::exists(file)) return false;
     const uint64_t id = pick(kKeys);
-    const Digest digest = pick(2) == 0 ? key_of(id) : sha256(bytes_of(0, pick(2)));
+    const Digest digest = pick(3) == 0 ? key_of(id) : sha256(bytes_of(0, pick(2)));
     const Bytes bytes = must_read(file);
     std::vector<uint64_t> places;
     for (auto at = bytes.begin();; ++at) {
@@ -272,7 +272,7 @@ class Round {
     }
     if (places.empty()) return false;
     // What follows a key in a cell is the number of its row, and in a row or a slot its place.
-    const uint64_t at = places[pick(places.size())] + (pick(4) == 0 ? pick(32) : 32 + pick(pick(2) == 0 ? 2 : 24));
+    const uint64_t at = places[pick(places.size())] + (pick(6) == 0 ? pick(32) : 32 + pick(pick(4) == 0 ? 24 : 1));
     if (at >= bytes.size()) return false;
     const uint64_t bit = pick(8);
     test::overwrite(file, at, {bytes[at] ^ std::byte{1} << static_cast<int>(bit)});
@@ -304,7 +304,7 @@ class Round {
       const std::string name = file.filename().string();
       return name == "store.db-shm" || name == "locks" || (live && (name == "store.db" || name == "store.db-wal"));
     });
-    if (kind < 3 && pick(3) != 0 && aim(live)) return;
+    if (kind < 4 && pick(8) != 0 && aim(live)) return;
     const auto file = pick(2) == 0 && !live ? where_ / "store.db" : all[pick(all.size())];
     const uint64_t size = std::filesystem::file_size(file);
     what_ = fmt::format("{} of {} bytes, damage {}{}", file.filename().string(), size, kind, live ? ", open" : "");
