@@ -27,7 +27,8 @@ import tempfile
 import time
 from typing import Any
 
-from rows import BARS, SECTIONS, Bar, Row, Section
+from rows import BARS, SCALE, SECTIONS, Bar, Row, Section
+from scale import table as scale_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SKIPPED = 77
@@ -217,7 +218,7 @@ def bars(measured: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(measured: dict[str, Any]) -> str:
+def page(measured: dict[str, Any], scale: pathlib.Path) -> str:
     rows = measured["rows"]
     lines = [
         "# Measured", "",
@@ -236,6 +237,8 @@ def page(measured: dict[str, Any]) -> str:
         command = " ".join(section.command).replace("{python} {source}/", "").replace("{bin}/", "").replace("{build}", "BUILD")
         command = command.replace("smelt --seconds", "SMELT --seconds").replace("  ", ' "" ')
         lines += ["", f"## {section.title}", "", f"{section.text} To run it alone: `{command}`.", "", *table(section, rows)]
+        if section.name == "store" and scale.exists():
+            lines += ["", *SCALE, "", *scale_table(scale)]
     return "\n".join(lines) + "\n"
 
 
@@ -293,7 +296,7 @@ def main() -> int:
         given.summary.write_text(bars(measured))
     if given.verb == "summary":
         return 0
-    given.page.write_text(page(measured))
+    given.page.write_text(page(measured, given.page.with_name("store-scale.csv")))
     if given.picture is not None:
         picture(measured, given.picture)
     return 0

@@ -43,6 +43,15 @@ BARS = (
     Bar("Run seven of Triton's kernels", "NumPy over OpenBLAS", ("triton.",)),
 )
 
+# Above the tables of scale.py.
+SCALE = (
+    "### Stores of many sizes", "",
+    "Entries of 1 kB, a transaction each; kept of each put and of 2,000 gets of keys at random. LMDB syncs nothing and SQLite has the "
+    "bytes in its rows and syncs where smelt does. Files are in Triton's layout. The first get of a key is in a new process. "
+    "`bench_store_scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` measures, once; `bench/scale.py` draws.", "",
+    "![Put, get and miss by the number of entries](store-scale.svg)",
+)  # fmt: skip
+
 # {bin}, {python}, {source} and {build} are filled in.
 SECTIONS = (
     Section(

@@ -134,15 +134,19 @@ ShortSlices::~ShortSlices() = default;
 #endif
 
 int reserve_file(int fd, uint64_t bytes) {
+  return extend_file(fd, 0, bytes);
+}
+
+int extend_file(int fd, uint64_t from, uint64_t to) {
 #if defined(__APPLE__)
   fstore_t wanted{};
   wanted.fst_flags = F_ALLOCATEALL;
   wanted.fst_posmode = F_PEOFPOSMODE;
-  wanted.fst_length = static_cast<off_t>(bytes);
+  wanted.fst_length = static_cast<off_t>(to - from);
   if (::fcntl(fd, F_PREALLOCATE, &wanted) != 0 && errno == ENOSPC) return ENOSPC;  // other file systems cannot promise
-  return ::ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  return ::ftruncate(fd, static_cast<off_t>(to)) == 0 ? 0 : errno;
 #else
-  return ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  return ::posix_fallocate(fd, static_cast<off_t>(from), static_cast<off_t>(to - from));
 #endif
 }
 

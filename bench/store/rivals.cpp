@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <lmdb.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace smelt::bench {
 namespace {
@@ -121,9 +123,53 @@ ByteView Lmdb::view(const Digest& key) {
   return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
 }
 
+std::optional<ByteView> Lmdb::look(const Digest& key) {
+  MDB_val name{key.bytes.size(), const_cast<std::byte*>(key.bytes.data())};
+  MDB_val value{};
+  if (mdb_get(static_cast<MDB_txn*>(transaction_), database_, &name, &value) != 0) return std::nullopt;
+  return ByteView{static_cast<const std::byte*>(value.mv_data), value.mv_size};
+}
+
 void Lmdb::end() {
   mdb_txn_abort(static_cast<MDB_txn*>(transaction_));
   transaction_ = nullptr;
+}
+
+Sqlite::Sqlite(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  must(sqlite3_open((folder / "blobs.db").c_str(), &database_) == SQLITE_OK, "sqlite open");
+  must(sqlite3_exec(database_,
+                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                    "CREATE TABLE IF NOT EXISTS blob(key BLOB PRIMARY KEY, value BLOB NOT NULL)",
+                    nullptr, nullptr, nullptr) == SQLITE_OK,
+       "sqlite table");
+  must(sqlite3_prepare_v2(database_, "INSERT INTO blob VALUES(?1,?2)", -1, &put_, nullptr) == SQLITE_OK, "sqlite put");
+  must(sqlite3_prepare_v2(database_, "SELECT value FROM blob WHERE key=?1", -1, &get_, nullptr) == SQLITE_OK,
+       "sqlite get");
+}
+
+Sqlite::~Sqlite() {
+  sqlite3_finalize(put_);
+  sqlite3_finalize(get_);
+  sqlite3_close(database_);
+}
+
+void Sqlite::put(const Digest& key, ByteView binary) {
+  sqlite3_bind_blob(put_, 1, key.bytes.data(), static_cast<int>(key.bytes.size()), SQLITE_STATIC);
+  sqlite3_bind_blob(put_, 2, binary.data(), static_cast<int>(binary.size()), SQLITE_STATIC);
+  must(sqlite3_step(put_) == SQLITE_DONE, "sqlite put");
+  sqlite3_reset(put_);
+}
+
+bool Sqlite::get(const Digest& key, Bytes& into) {
+  sqlite3_bind_blob(get_, 1, key.bytes.data(), static_cast<int>(key.bytes.size()), SQLITE_STATIC);
+  const bool found = sqlite3_step(get_) == SQLITE_ROW;
+  if (found) {
+    into.resize(static_cast<size_t>(sqlite3_column_bytes(get_, 0)));
+    std::memcpy(into.data(), sqlite3_column_blob(get_, 0), into.size());
+  }
+  sqlite3_reset(get_);
+  return found;
 }
 
 }  // namespace smelt::bench

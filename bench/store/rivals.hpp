@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The store's rivals: a folder per key in the layout of Triton's FileCacheManager (group file, metadata, binary;
-// temporary folder and rename; no sync), and LMDB.
+// temporary folder and rename; no sync), LMDB, and SQLite with the bytes in its rows.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 struct MDB_env;
+struct sqlite3;
+struct sqlite3_stmt;
 
 namespace smelt::bench {
 
@@ -36,12 +39,29 @@ class Lmdb {
   /// One read transaction for a batch: begin, views, end.
   void begin();
   ByteView view(const Digest& key);
+  std::optional<ByteView> look(const Digest& key);  ///< none: it is not there
   void end();
 
  private:
   MDB_env* environment_ = nullptr;
   unsigned database_ = 0;
   void* transaction_ = nullptr;
+};
+
+/// A table of keys and bytes, with a log that is synced where ours is.
+class Sqlite {
+ public:
+  explicit Sqlite(const std::filesystem::path& folder);
+  ~Sqlite();
+  Sqlite(const Sqlite&) = delete;
+  Sqlite& operator=(const Sqlite&) = delete;
+  void put(const Digest& key, ByteView binary);
+  bool get(const Digest& key, Bytes& into);
+
+ private:
+  sqlite3* database_ = nullptr;
+  sqlite3_stmt* put_ = nullptr;
+  sqlite3_stmt* get_ = nullptr;
 };
 
 }  // namespace smelt::bench

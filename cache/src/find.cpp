@@ -11,6 +11,7 @@
 namespace smelt::cache {
 namespace {
 
+constexpr std::chrono::milliseconds kFillAtFind{5};
 constexpr uint64_t kMostAhead = uint64_t{256} << 10;  // read together with the record, blobs that lie before it
 
 }  // namespace
@@ -152,18 +153,20 @@ Result<std::optional<Place>> StoreState::place_in_database(const Digest& key) {
 Result<std::optional<Entry>> Store::find(const Digest& key) {
   StoreState& state = *state_;
   if (Index* shared = state.current_index()) {
-    if (const auto place = shared->find(key, current_hour())) {
+    const Index::Found found = shared->find(key, current_hour());
+    if (found.place) {
       std::optional<Entry> entry;
-      if (state.load(key, *place, entry) == StoreState::Loaded::ok) {
+      if (state.load(key, *found.place, entry) == StoreState::Loaded::ok) {
         state.count(kHits);
         return entry;
       }
       // Moved by a trim, or damaged: the database knows which.
-    } else if (shared->complete() && !state.ground_changed()) {
+    } else if (found.absent && !state.ground_changed()) {
       state.count(kMisses);
       return std::optional<Entry>();
     }
   }
+  state.go_on_filling(kFillAtFind);
   SMELT_TRY(const std::optional<Place> place, state.place_in_database(key));
   if (!place) {
     state.count(kMisses);
@@ -226,8 +229,9 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   std::vector<char> known_absent(keys.size());
   std::vector<Place> unseen;
   for (size_t i = 0; i < keys.size(); ++i) {
-    indexed[i] = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
-    known_absent[i] = shared && !indexed[i] && shared->complete();
+    const Index::Found known = shared ? shared->find(keys[i], current_hour()) : Index::Found();
+    indexed[i] = known.place;
+    known_absent[i] = known.absent;
     if (indexed[i] && !state.seen_at(*indexed[i])) unseen.push_back(*indexed[i]);
   }
   const std::shared_ptr<BulkRead> bulk = BulkRead::read(state.packs, unseen);
@@ -244,6 +248,7 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
     }
   }
   if (slow.empty()) return found;
+  state.go_on_filling(kFillAtFind);
   std::vector<std::optional<Place>> places(slow.size());
   SMELT_TRY_VOID(state.ask<void>([&]() -> Result<void> {
     SMELT_TRY(auto transaction, Transaction::begin(state.database, Transaction::Kind::read));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -21,21 +22,27 @@ namespace smelt::cache {
 struct Index::Header {
   uint32_t magic;
   uint32_t format;
-  uint32_t slots_log2;
+  std::atomic<uint32_t> segments;
   uint32_t schema;
   uint64_t store_id;
   int64_t boot_time;  // seconds since 1970
-  uint64_t used;      // slots ever taken, dead ones included; writer lock
+  uint64_t free_segments;
   std::atomic<uint32_t> superseded;
-  std::atomic<uint32_t> pending;
+  uint32_t noted;
   uint32_t saved_hour;  // of the last round that was finished; writer lock, like the next
   uint32_t boot;        // a hash of the kernel's boot id, 0 when there is none
-  uint64_t save_next;   // slot
+  uint64_t save_next;   // slot, counted from the head on
   std::atomic<uint64_t> counters[kIndexCounters];
+  std::atomic<uint64_t> state;      // kPending, kFilling, and kMended for each time that it was mended
+  std::atomic<uint64_t> directory;  // segment 4, depth 2, check 2
+  int64_t filled;
+  uint32_t first_free;
+  uint32_t version;
+  uint64_t reserved[12];
 };
 
 struct Index::Slot {
-  std::byte key[32];
+  std::atomic<uint64_t> key[4];
   std::atomic<uint64_t> at;  // and hits
   std::atomic<uint64_t> check;
   std::atomic<uint32_t> pack;
@@ -47,12 +54,23 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kIndexMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kIndexFormat = 6;
-constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
+constexpr uint32_t kIndexFormat = 7;
+constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kHead = 3, kStateMask = 3;
 constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
 constexpr uint64_t kHit = uint64_t{1} << 40, kAtMask = kHit - 1, kMostHits = (uint64_t{1} << 24) - 1;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
+constexpr uint64_t kPending = 1, kFilling = 2, kMended = 4;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
+
+constexpr uint64_t kSegmentBytes = 65536, kSlots = 1024;
+constexpr uint32_t kMostTaken = 716;  // of a segment's slots, dead ones included: keeps probes short
+constexpr uint32_t kFirstDepth = 2, kDepthInHead = 11, kMostDepth = 20;
+constexpr uint64_t kDirectories = 256, kNotes = 36864, kMostNoted = (kSegmentBytes - kNotes) / 32;
+constexpr uint64_t kMapAhead = uint64_t{64} << 20;
+constexpr int kLooks = 64;  // of a reader, while the segment it looks at is replaced each time
+
+// What a segment of slots says of itself in its first slot.
+constexpr uint64_t kSlotsMagic = 0x73746f6c73474553, kFreeMagic = 0x6565726673474553;
 
 uint32_t boot_id() {
   std::array<std::byte, 36> text{};
@@ -67,44 +85,108 @@ int64_t boot_time() {
   return static_cast<int64_t>(::time(nullptr)) - platform::seconds_since_boot();
 }
 
+struct Key {
+  uint64_t words[4];
+  explicit Key(const Digest& key) {
+    for (size_t i = 0; i < 4; ++i) words[i] = load_le<uint64_t>(key.bytes.data() + 8 * i);
+  }
+  /// Of all its bytes: what the caller hashed decides nothing here.
+  uint64_t hash() const {
+    uint64_t mixed = words[0] * 0x9e3779b97f4a7c15 + words[1] * 0xc2b2ae3d27d4eb4f + words[2] * 0x165667b19e3779f9 +
+                     words[3] * 0xd6e8feb86659fd93;
+    mixed = (mixed ^ mixed >> 32) * 0x9fb21c651e98df25;
+    return mixed ^ mixed >> 29;
+  }
+};
+
+template <class Slot>
+Key key_in(const Slot& slot) {
+  Key key{Digest()};
+  for (size_t i = 0; i < 4; ++i) key.words[i] = slot.key[i].load(std::memory_order_relaxed);
+  return key;
+}
+
+template <class Slot>
+Digest digest_in(const Slot& slot) {
+  Digest key;
+  for (size_t i = 0; i < 4; ++i)
+    store_le<uint64_t>(key.bytes.data() + 8 * i, slot.key[i].load(std::memory_order_relaxed));
+  return key;
+}
+
+template <class Slot>
+bool is(const Slot& slot, const Key& key) {
+  for (size_t i = 0; i < 4; ++i)
+    if (slot.key[i].load(std::memory_order_relaxed) != key.words[i]) return false;
+  return true;
+}
+
+template <class Slot>
+uint32_t state_of(const Slot& slot) {
+  return slot.state.load(std::memory_order_acquire) & kStateMask;
+}
+
+// A flipped bit of a cell would hide a whole segment: 16 bits vouch for the other 48.
+constexpr uint64_t kWordMask = (uint64_t{1} << 48) - 1;
+uint64_t checked(uint64_t word) {
+  const uint64_t mixed = ((word & kWordMask) + 0x51ed27) * 0x9fb21c651e98df25;
+  return (word & kWordMask) | (mixed ^ mixed >> 31) >> 48 << 48;
+}
+
+uint64_t cell_of(uint64_t hash, uint32_t depth) {
+  return hash >> (64 - depth);
+}
+
 }  // namespace
 
 uint32_t current_hour() {
   return static_cast<uint32_t>(::time(nullptr) / 3600);
 }
 
+std::unique_ptr<Index> Index::map(int fd, uint64_t bytes, bool writable) {
+  static_assert(sizeof(Header) == 256 && sizeof(Slot) == 64);
+  // Pages behind the end are there once the file has grown: who has mapped it follows without mapping it again.
+  uint64_t length = bytes * 4 + kMapAhead;
+  const int rights = PROT_READ | (writable ? PROT_WRITE : 0);
+  void* base = ::mmap(nullptr, length, rights, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) base = ::mmap(nullptr, length = bytes, rights, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) return nullptr;
+  std::unique_ptr<Index> index(new Index);
+  index->base_ = static_cast<std::byte*>(base);
+  index->header_ = static_cast<Header*>(base);
+  index->mapped_ = length;
+  index->mapped_segments_ = length / kSegmentBytes;
+  index->writable_ = writable;
+  index->pages_.emplace(base, length);
+  return index;
+}
+
 std::unique_ptr<Index> Index::map(const std::string& path, bool writable) {
-  static_assert(sizeof(Header) == 128 && sizeof(Slot) == 64);
   const int fd = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (fd < 0) return nullptr;
   struct stat status{};
-  uint64_t bytes = 0;
-  void* base = MAP_FAILED;
-  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header)) {
-    bytes = static_cast<uint64_t>(status.st_size);
-    base = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
-  }
-  ::close(fd);
-  if (base == MAP_FAILED) return nullptr;
-  std::unique_ptr<Index> index(new Index);
-  index->header_ = static_cast<Header*>(base);
-  index->mapped_ = bytes;
-  index->writable_ = writable;
-  index->pages_.emplace(base, bytes);
+  std::unique_ptr<Index> index;
+  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header))
+    index = map(fd, static_cast<uint64_t>(status.st_size), writable);
+  if (index && writable)
+    index->fd_ = fd;
+  else
+    ::close(fd);
+  if (!index) return nullptr;
   const Header& header = *index->header_;
   if (header.magic != kIndexMagic) return nullptr;
   // Of another layout only the beginning, up to `superseded`, means what it means here.
-  if (header.format != kIndexFormat || header.schema != schema::store_migrations().size() || header.slots_log2 > 40 ||
-      bytes != sizeof(Header) + (sizeof(Slot) << header.slots_log2))
+  const uint64_t segments = header.segments.load(std::memory_order_relaxed);
+  if (header.format != kIndexFormat || header.schema != schema::store_migrations().size() || segments == 0 ||
+      static_cast<uint64_t>(status.st_size) / kSegmentBytes < segments)
     return index;
-  index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
-  index->mask_ = (uint64_t{1} << header.slots_log2) - 1;
+  index->readable_ = index->directory(header.directory.load(std::memory_order_acquire)).cells != nullptr;
   return index;
 }
 
 std::unique_ptr<Index> Index::open(const std::string& path, bool writable) {
   auto index = map(path, writable);
-  if (!index || !index->slots_ || index->superseded() || index->lost()) return nullptr;
+  if (!index || !index->readable_ || index->superseded() || index->lost()) return nullptr;
   // Reading the id costs a third of opening: only where the clock says something else.
   const Header& header = *index->header_;
   if (std::abs(header.boot_time - boot_time()) > kClockSlack && (header.boot == 0 || header.boot != boot_id()))
@@ -116,41 +198,46 @@ std::unique_ptr<Index> Index::open_outdated(const std::string& path) {
   return map(path, true);
 }
 
-Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t store_id, uint64_t entries,
-                                             FileLayer& files) {
-  const auto log2 = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(entries * 2, 1024) - 1));
-  const uint64_t bytes = sizeof(Header) + (sizeof(Slot) << log2);
+Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t store_id, FileLayer& files) {
+  constexpr uint64_t kSegments = 1 + (1 << kFirstDepth), kBytes = kSegments * kSegmentBytes;
   const std::string temporary = path + fmt::format(".{}", ::getpid());
   const int fd = files.open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return fail(Errc::io, "{}: cannot create: {}", temporary, std::strerror(errno));
-  void* base = MAP_FAILED;
   // Room is taken now: a store into a hole of a full disk would be a SIGBUS later.
-  const int no_room = platform::reserve_file(fd, bytes);
-  if (no_room == 0) base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  const int error = no_room ? no_room : errno;
-  ::close(fd);
-  std::unique_ptr<Index> index(new Index);
-  if (base != MAP_FAILED) {
-    index->header_ = static_cast<Header*>(base);
-    index->mapped_ = bytes;
-    index->pages_.emplace(base, bytes);
+  int error = platform::reserve_file(fd, kBytes);
+  std::unique_ptr<Index> index;
+  if (error == 0) {
+    index = map(fd, kBytes, true);
+    if (!index) error = errno;
   }
-  if (base == MAP_FAILED || files.rename(temporary.c_str(), path.c_str()) != 0) {
-    const int why = base == MAP_FAILED ? error : errno;
+  if (!index)
+    ::close(fd);
+  else
+    index->fd_ = fd;
+  if (index && files.rename(temporary.c_str(), path.c_str()) != 0) {
+    error = errno;
+    index.reset();
+  }
+  if (!index) {
     files.unlink(temporary.c_str());
-    return fail(Errc::io, "{}: cannot create: {}", path, std::strerror(why));
+    return fail(Errc::io, "{}: cannot create: {}", path, std::strerror(error));
   }
-  index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
-  index->mask_ = (uint64_t{1} << log2) - 1;
-  index->writable_ = true;
+  index->readable_ = true;
   Header& header = *index->header_;
-  header.slots_log2 = log2;
-  header.pending.store(1, std::memory_order_relaxed);
+  header.state.store(kPending | kFilling, std::memory_order_relaxed);
   header.store_id = store_id;
   header.boot_time = boot_time();
   header.boot = boot_id();
   header.format = kIndexFormat;
   header.schema = static_cast<uint32_t>(schema::store_migrations().size());
+  header.segments.store(1, std::memory_order_relaxed);
+  header.directory.store(checked(uint64_t{kFirstDepth} << 32), std::memory_order_relaxed);
+  const Directory directory = index->directory(header.directory.load(std::memory_order_relaxed));
+  for (uint64_t i = 0; i < kSegments - 1; ++i) {
+    const uint64_t number = index->new_segment();
+    index->slots_at(number)->key[0].store(kSlotsMagic, std::memory_order_relaxed);
+    directory.cells[i].store(index->new_cell(number), std::memory_order_relaxed);
+  }
   std::atomic_thread_fence(std::memory_order_release);
   header.magic = kIndexMagic;
   return index;
@@ -159,6 +246,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t s
 Index::~Index() {
   pages_.reset();
   if (header_) ::munmap(header_, mapped_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 bool Index::superseded() const {
@@ -167,28 +255,99 @@ bool Index::superseded() const {
 void Index::supersede() {
   if (writable_) header_->superseded.store(1, std::memory_order_release);
 }
-bool Index::complete() const {
-  return header_->pending.load(std::memory_order_acquire) == 0 && !superseded() && !lost();
+bool Index::outgrown() const {
+  return header_->segments.load(std::memory_order_relaxed) > mapped_segments_;
+}
+bool Index::filling() const {
+  return (header_->state.load(std::memory_order_acquire) & kFilling) != 0;
 }
 bool Index::pending() const {
-  return header_->pending.load(std::memory_order_relaxed) != 0;
+  return (header_->state.load(std::memory_order_relaxed) & kPending) != 0;
 }
 void Index::set_pending(bool pending) {
-  header_->pending.store(pending ? 1 : 0);  // in one order with the slots
+  const uint64_t now = header_->state.load(std::memory_order_relaxed);
+  if (pending) header_->noted = 0;
+  header_->state.store(pending ? now | kPending : now & ~kPending);  // in one order with the slots
+}
+void Index::set_mended() {
+  header_->state.store(header_->state.load(std::memory_order_relaxed) + kMended);
+}
+int64_t Index::filled() const {
+  return filling() ? header_->filled : kFilled;
+}
+void Index::set_filled(int64_t row) {
+  header_->filled = row;
+  const uint64_t now = header_->state.load(std::memory_order_relaxed);
+  if (row == kFilled)
+    header_->state.store((now & ~kFilling) + kMended);
+  else if ((now & kFilling) == 0)
+    header_->state.store(now | kFilling);
+}
+void Index::note(const Digest& key) {
+  if (header_->noted >= kMostNoted) {
+    header_->noted = static_cast<uint32_t>(kMostNoted) + 1;
+    return;
+  }
+  std::memcpy(base_ + kNotes + header_->noted * key.bytes.size(), key.bytes.data(), key.bytes.size());
+  std::atomic_thread_fence(std::memory_order_release);
+  ++header_->noted;
+}
+std::optional<std::vector<Digest>> Index::noted() const {
+  if (header_->noted > kMostNoted) return std::nullopt;
+  std::vector<Digest> keys(header_->noted);
+  for (size_t i = 0; i < keys.size(); ++i)
+    std::memcpy(keys[i].bytes.data(), base_ + kNotes + i * sizeof(Digest::bytes), sizeof(Digest::bytes));
+  return keys;
 }
 uint64_t Index::store_id() const {
   return header_->store_id;
 }
 
-Index::Slot* Index::locate(const Digest& key) const {
-  uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
-  for (uint64_t probes = 0; probes <= mask_; ++probes, at = (at + 1) & mask_) {
-    Slot& slot = slots_[at];
-    const uint32_t state = slot.state.load(std::memory_order_acquire) & kStateMask;
-    if (state == kEmpty) return nullptr;
-    if (state == kLive && std::memcmp(slot.key, key.bytes.data(), key.bytes.size()) == 0) return &slot;
+Index::Directory Index::directory(uint64_t word) const {
+  const uint64_t number = word & UINT32_MAX;
+  const auto depth = static_cast<uint32_t>(word >> 32 & 0xffff);
+  if (checked(word) != word || depth == 0 || depth > kMostDepth || (number == 0) != (depth <= kDepthInHead)) return {};
+  const uint64_t bytes = uint64_t{8} << depth, at = number == 0 ? kDirectories + bytes : number * kSegmentBytes;
+  if (at + bytes > mapped_segments_ * kSegmentBytes) return {};
+  return {reinterpret_cast<std::atomic<uint64_t>*>(base_ + at), depth};
+}
+
+Index::Slot* Index::slots_at(uint64_t number) const {
+  return reinterpret_cast<Slot*>(base_ + number * kSegmentBytes);
+}
+
+Index::Slot* Index::segment(uint64_t cell) const {
+  const uint64_t number = cell & UINT32_MAX;
+  if (checked(cell) != cell || number == 0 || number >= mapped_segments_ ||
+      number >= header_->segments.load(std::memory_order_relaxed))
+    return nullptr;
+  return slots_at(number);
+}
+
+Index::Looked Index::look(const Digest& digest) const {
+  const Key key(digest);
+  const uint64_t hash = key.hash();
+  for (int attempt = 0; attempt < kLooks; ++attempt) {
+    const uint64_t word = header_->directory.load(std::memory_order_acquire);
+    const Directory cells = directory(word);
+    const std::atomic<uint64_t>* const cell = cells.cells ? cells.cells + cell_of(hash, cells.depth) : nullptr;
+    const uint64_t leads_to = cell ? cell->load(std::memory_order_acquire) : 0;
+    Slot* const slots = cell ? segment(leads_to) : nullptr;
+    if (slots) {
+      uint64_t at = hash & (kSlots - 1);
+      for (uint64_t probes = 0; probes < kSlots; ++probes, at = (at + 1) & (kSlots - 1)) {
+        const uint32_t state = state_of(slots[at]);
+        if (state == kEmpty) break;
+        if (state == kLive && is(slots[at], key)) return {&slots[at], true};
+      }
+    }
+    // The segment may have been replaced, and even used again, since.
+    if (header_->directory.load(std::memory_order_acquire) != word) continue;
+    if (cell && cell->load(std::memory_order_acquire) != leads_to) continue;
+    if (!slots && !outgrown()) broken();
+    return {nullptr, slots != nullptr};
   }
-  return nullptr;
+  return {};
 }
 
 void Index::use(Slot& slot, uint32_t hour) {
@@ -196,18 +355,23 @@ void Index::use(Slot& slot, uint32_t hour) {
     slot.used.store(hour | kUnsaved, std::memory_order_relaxed);
 }
 
-std::optional<Place> Index::find(const Digest& key, uint32_t hour) {
-  Slot* slot = locate(key);
-  if (!slot) return std::nullopt;
+Index::Found Index::find(const Digest& key, uint32_t hour) {
+  const uint64_t before = header_->state.load(std::memory_order_acquire);
+  const auto [slot, sure] = look(key);
+  if (!slot) {
+    const bool whole =
+        (before & (kPending | kFilling)) == 0 && header_->state.load(std::memory_order_acquire) == before;
+    return {std::nullopt, sure && whole && !superseded() && !lost()};
+  }
   const uint64_t at = slot->at.load(std::memory_order_relaxed);
   Place place{slot->pack.load(std::memory_order_relaxed), at & kAtMask, slot->bytes.load(std::memory_order_relaxed),
               slot->check.load(std::memory_order_relaxed),
               (slot->state.load(std::memory_order_relaxed) >> 2) * kLeadUnit};
-  if (!writable_) return place;
+  if (!writable_) return {place};
   use(*slot, hour);
   // Half of what fits, so that threads that look at the same time stay within it.
   if (at / kHit < kMostHits / 2) slot->at.fetch_add(kHit, std::memory_order_relaxed);
-  return place;
+  return {place};
 }
 
 bool Index::has(const Digest& key) const {
@@ -217,71 +381,195 @@ bool Index::has(const Digest& key) const {
 bool Index::has_at(const Digest& key, const Place& place, uint32_t hour) {
   Slot* slot = locate(key);
   if (!slot || slot->pack.load(std::memory_order_relaxed) != place.pack ||
-      (slot->at.load(std::memory_order_relaxed) & kAtMask) != place.at)
+      (slot->at.load(std::memory_order_relaxed) & kAtMask) != place.at ||
+      slot->check.load(std::memory_order_relaxed) != place.check)
     return false;
   use(*slot, hour);
   return true;
 }
 
-bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool saved, uint32_t hits) {
-  erase(key);
-  if ((header_->used + 1) * 10 > (mask_ + 1) * 6) return false;  // keep probes short
-  uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
-  // Empty as locate() sees it, by the same two bits: behind such a slot it does not look.
-  for (uint64_t probes = 0; (slots_[at].state.load(std::memory_order_relaxed) & kStateMask) != kEmpty;
-       at = (at + 1) & mask_)
-    if (++probes > mask_) return false;  // full, whatever the head says
-  // A dead slot is not used again: a reader may be in the middle of it.
-  Slot& slot = slots_[at];
-  std::memcpy(slot.key, key.bytes.data(), key.bytes.size());
-  slot.pack.store(static_cast<uint32_t>(place.pack), std::memory_order_relaxed);
-  slot.at.store(place.at | std::min<uint64_t>(hits, kMostHits) * kHit, std::memory_order_relaxed);
-  slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
-  slot.check.store(place.check, std::memory_order_relaxed);
-  slot.used.store(saved ? hour : hour | kUnsaved, std::memory_order_relaxed);
-  const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
-  slot.state.store(kLive | lead << 2, std::memory_order_release);
-  ++header_->used;
+uint64_t Index::allocate(uint64_t count) {
+  const uint64_t first = header_->segments.load(std::memory_order_relaxed), last = first + count;
+  struct stat status{};
+  if (last > mapped_segments_ || last > UINT32_MAX || fd_ < 0 || ::fstat(fd_, &status) != 0) return 0;
+  if (const auto size = static_cast<uint64_t>(status.st_size); last * kSegmentBytes > size) {
+    // A few more, so that few puts take room.
+    const uint64_t wanted = std::min(last + std::max<uint64_t>(last / 8, 7), mapped_segments_);
+    if (platform::extend_file(fd_, size, wanted * kSegmentBytes) != 0 &&
+        platform::extend_file(fd_, size, last * kSegmentBytes) != 0)
+      return 0;
+  }
+  header_->segments.store(static_cast<uint32_t>(last), std::memory_order_release);
+  return first;
+}
+
+uint64_t Index::new_segment() {
+  uint64_t number = header_->first_free;
+  if (number != 0 && number < header_->segments.load(std::memory_order_relaxed) && number < mapped_segments_ &&
+      slots_at(number)->key[0].load(std::memory_order_relaxed) == kFreeMagic) {
+    header_->first_free = slots_at(number)->pack.load(std::memory_order_relaxed);
+    header_->free_segments -= header_->free_segments != 0;
+  } else {
+    number = allocate(1);
+  }
+  if (number == 0) return 0;
+  Slot* const slots = slots_at(number);
+  for (uint64_t i = 1; i < kSlots; ++i) slots[i].state.store(kEmpty, std::memory_order_release);
+  slots[0].bytes.store(0, std::memory_order_relaxed);
+  slots[0].key[0].store(0, std::memory_order_relaxed);
+  slots[0].state.store(kHead, std::memory_order_release);
+  return number;
+}
+
+void Index::set_free(uint64_t number) {
+  Slot& head = *slots_at(number);
+  head.pack.store(header_->first_free, std::memory_order_relaxed);
+  head.key[0].store(kFreeMagic, std::memory_order_release);
+  header_->first_free = static_cast<uint32_t>(number);
+  ++header_->free_segments;
+}
+
+uint64_t Index::new_cell(uint64_t number) {
+  // A version, so that a reader sees a cell change that leads to where it led before.
+  return checked(number | uint64_t{++header_->version & 0xffffU} << 32);
+}
+
+bool Index::grow_directory() {
+  const Directory now = directory(header_->directory.load(std::memory_order_relaxed));
+  const uint32_t depth = now.depth + 1;
+  if (!now.cells || depth > kMostDepth) return false;
+  uint64_t number = 0;
+  if (depth > kDepthInHead) {
+    // Never where slots were: a find that is late would count its hit there.
+    number = allocate(((uint64_t{8} << depth) + kSegmentBytes - 1) / kSegmentBytes);
+    if (number == 0) return false;
+  }
+  const uint64_t word = checked(number | uint64_t{depth} << 32);
+  const Directory larger = directory(word);
+  if (!larger.cells) return false;
+  for (uint64_t i = 0; i < uint64_t{1} << depth; ++i)
+    larger.cells[i].store(now.cells[i / 2].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  header_->directory.store(word, std::memory_order_release);
   return true;
 }
 
-Result<std::unique_ptr<Index>> Index::grow(const std::string& path, FileLayer& files) {
-  uint64_t live = 0;
-  for (uint64_t at = 0; at <= mask_; ++at)
-    live += (slots_[at].state.load(std::memory_order_relaxed) & kStateMask) == kLive ? 1 : 0;
-  // Twice as large where most slots are live: the put that grows it writes no more than it has to.
-  SMELT_TRY(auto larger, create(path, store_id(), live + live / 4, files));
-  for (uint64_t at = 0; at <= mask_; ++at) {
-    const Slot& slot = slots_[at];
+void Index::copy_slots(const Slot* from, Slot* to, const std::vector<uint64_t>& cells, const Directory& directory) {
+  uint32_t taken = 0;
+  for (uint64_t i = 0; i < kSlots; ++i) {
+    const Slot& slot = from[i];
     const uint32_t state = slot.state.load(std::memory_order_relaxed);
-    if ((state & kStateMask) != kLive) continue;
-    Digest key;
-    std::memcpy(key.bytes.data(), slot.key, key.bytes.size());
-    const uint64_t place = slot.at.load(std::memory_order_relaxed);
-    const uint32_t used = slot.used.load(std::memory_order_relaxed);
-    larger->insert(
-        key,
-        {slot.pack.load(std::memory_order_relaxed), place & kAtMask, slot.bytes.load(std::memory_order_relaxed),
-         slot.check.load(std::memory_order_relaxed), (state >> 2) * kLeadUnit},
-        used & kHourMask, (used & kUnsaved) == 0, static_cast<uint32_t>(place / kHit));
+    if ((state & kStateMask) != kLive || taken == kMostTaken) continue;
+    const uint64_t hash = key_in(slot).hash();
+    if (!std::binary_search(cells.begin(), cells.end(), cell_of(hash, directory.depth))) continue;
+    uint64_t at = hash & (kSlots - 1);
+    while ((to[at].state.load(std::memory_order_relaxed) & kStateMask) != kEmpty) at = (at + 1) & (kSlots - 1);
+    Slot& copy = to[at];
+    for (size_t word = 0; word < 4; ++word)
+      copy.key[word].store(slot.key[word].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.at.store(slot.at.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.check.store(slot.check.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.pack.store(slot.pack.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.bytes.store(slot.bytes.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.used.store(slot.used.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    copy.state.store(state, std::memory_order_release);
+    ++taken;
   }
-  larger->add_counters(counters());
-  larger->header_->saved_hour = header_->saved_hour;
-  supersede();
-  return larger;
+  to[0].bytes.store(taken, std::memory_order_relaxed);
+}
+
+bool Index::split(uint64_t hash) {
+  Directory now = directory(header_->directory.load(std::memory_order_relaxed));
+  if (!now.cells) return false;
+  const uint64_t old = now.cells[cell_of(hash, now.depth)].load(std::memory_order_relaxed);
+  Slot* const from = segment(old);
+  if (!from) return false;
+  // All cells that lead there, wherever they are: damage may have made others.
+  std::vector<uint64_t> cells;
+  const auto find_cells = [&] {
+    cells.clear();
+    for (uint64_t i = 0; i < uint64_t{1} << now.depth; ++i)
+      if (now.cells[i].load(std::memory_order_relaxed) == old) cells.push_back(i);
+  };
+  find_cells();
+  uint32_t live = 0;
+  for (uint64_t i = 0; i < kSlots; ++i) live += state_of(from[i]) == kLive ? 1 : 0;
+  const bool halves = live > kMostTaken / 2;
+  if (halves && cells.size() == 1) {
+    if (!grow_directory()) return false;
+    now = directory(header_->directory.load(std::memory_order_relaxed));
+    find_cells();
+  }
+  // Both before anything changes: on a full disk the table stays as it is.
+  const uint64_t first = new_segment(), second = first != 0 && halves ? new_segment() : 0;
+  if (first == 0) return false;
+  if (halves && second == 0) {
+    set_free(first);
+    return false;
+  }
+  const auto middle = cells.begin() + static_cast<std::ptrdiff_t>(halves ? cells.size() / 2 : cells.size());
+  const auto publish = [&](uint64_t number, const std::vector<uint64_t>& some) {
+    copy_slots(from, slots_at(number), some, now);
+    const uint64_t cell = new_cell(number);
+    for (const uint64_t i : some) now.cells[i].store(cell, std::memory_order_release);
+    slots_at(number)->key[0].store(kSlotsMagic, std::memory_order_relaxed);
+  };
+  // Whoever dies here leaves no slot in two segments for next_unsaved().
+  from[0].key[0].store(0, std::memory_order_relaxed);
+  publish(first, {cells.begin(), middle});
+  if (halves) publish(second, {middle, cells.end()});
+  set_free(old & UINT32_MAX);
+  return true;
+}
+
+bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool saved, uint32_t hits) {
+  if (Slot* const old = locate(digest)) old->state.store(kDead, std::memory_order_release);
+  const Key key(digest);
+  const uint64_t hash = key.hash();
+  for (uint32_t attempt = 0; attempt < 2 * kMostDepth; ++attempt) {
+    const Directory now = directory(header_->directory.load(std::memory_order_relaxed));
+    Slot* const slots =
+        now.cells ? segment(now.cells[cell_of(hash, now.depth)].load(std::memory_order_relaxed)) : nullptr;
+    if (!slots) {
+      if (!outgrown()) broken();
+      return false;
+    }
+    const uint32_t taken = slots[0].bytes.load(std::memory_order_relaxed);
+    uint64_t at = hash & (kSlots - 1), probes = 0;
+    for (; probes < kSlots; ++probes, at = (at + 1) & (kSlots - 1))
+      if (const uint32_t state = state_of(slots[at]); state == kEmpty || state == kDead) break;
+    const bool again = probes < kSlots && state_of(slots[at]) == kDead;
+    if (probes == kSlots || (!again && taken >= kMostTaken)) {
+      if (!split(hash)) return false;
+      continue;
+    }
+    Slot& slot = slots[at];
+    for (size_t word = 0; word < 4; ++word) slot.key[word].store(key.words[word], std::memory_order_relaxed);
+    slot.pack.store(static_cast<uint32_t>(place.pack), std::memory_order_relaxed);
+    slot.at.store(place.at | std::min<uint64_t>(hits, kMostHits) * kHit, std::memory_order_relaxed);
+    slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
+    slot.check.store(place.check, std::memory_order_relaxed);
+    slot.used.store(saved ? hour : hour | kUnsaved, std::memory_order_relaxed);
+    const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
+    slot.state.store(kLive | lead << 2, std::memory_order_release);
+    if (!again) slots[0].bytes.store(taken + 1, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
 }
 
 uint64_t Index::used_bytes() const {
-  return header_->used * sizeof(Slot);
+  const uint64_t segments = header_->segments.load(std::memory_order_relaxed);
+  return (segments - std::min(segments, header_->free_segments)) * kSegmentBytes;
 }
 
 void Index::erase(const Digest& key) {
+  note(key);
   if (Slot* slot = locate(key)) slot->state.store(kDead, std::memory_order_release);
 }
 
 std::array<uint64_t, kIndexCounters> Index::counters() const {
   std::array<uint64_t, kIndexCounters> values{};
-  if (!slots_) return values;
+  if (!readable_) return values;
   for (size_t i = 0; i < kIndexCounters; ++i) values[i] = header_->counters[i].load(std::memory_order_relaxed);
   return values;
 }
@@ -297,13 +585,13 @@ void Index::reset_counters() {
 }
 
 uint32_t Index::hour_of(const Digest& key) const {
-  const Slot* slot = slots_ ? locate(key) : nullptr;
+  const Slot* slot = readable_ ? locate(key) : nullptr;
   const uint32_t hour = slot ? slot->used.load(std::memory_order_relaxed) & kHourMask : 0;
   return hour <= current_hour() ? hour : 0;
 }
 
 uint32_t Index::hits_of(const Digest& key) const {
-  const Slot* slot = slots_ ? locate(key) : nullptr;
+  const Slot* slot = readable_ ? locate(key) : nullptr;
   return slot ? static_cast<uint32_t>(slot->at.load(std::memory_order_relaxed) / kHit) : 0;
 }
 
@@ -313,20 +601,24 @@ bool Index::save_due(uint32_t hour) const {
 
 Index::Unsaved Index::next_unsaved(uint32_t hour, size_t slots, size_t uses) {
   Unsaved found;
-  uint64_t at = std::min(header_->save_next, mask_ + 1);
-  for (const uint64_t end = std::min(at + slots, mask_ + 1); at < end && found.uses.size() < uses; ++at) {
-    const Slot& slot = slots_[at];
+  const uint64_t segments = std::min<uint64_t>(header_->segments.load(std::memory_order_relaxed), mapped_segments_);
+  const uint64_t last = segments * kSlots;
+  uint64_t at = std::max(kSlots, std::min(header_->save_next, last));
+  for (size_t looked = 0; at < last && looked < slots && found.uses.size() < uses; ++looked) {
+    const Slot* const segment = slots_at(at / kSlots);
+    if (segment->key[0].load(std::memory_order_relaxed) != kSlotsMagic) {  // free, or of a directory
+      at = (at / kSlots + 1) * kSlots;
+      continue;
+    }
+    const Slot& slot = segment[at++ % kSlots];
     const uint32_t used = slot.used.load(std::memory_order_relaxed);
     const auto hits = static_cast<uint32_t>(slot.at.load(std::memory_order_relaxed) / kHit);
-    if ((slot.state.load(std::memory_order_acquire) & kStateMask) != kLive) continue;
+    if (state_of(slot) != kLive) continue;
     if ((used & kUnsaved) == 0 && hits == 0) continue;
-    Unsaved::Use& use = found.uses.emplace_back();
-    std::memcpy(use.key.bytes.data(), slot.key, use.key.bytes.size());
-    use.hour = used & kHourMask;
-    use.hits = hits;
+    found.uses.push_back({digest_in(slot), used & kHourMask, hits});
   }
   header_->save_next = at;
-  if (at <= mask_) return found;
+  if (at < last) return found;
   header_->save_next = 0;
   header_->saved_hour = hour;
   found.counters = counters();
@@ -338,7 +630,8 @@ void Index::set_saved(const Unsaved& what) {
     if (Slot* slot = locate(use.key)) {
       uint32_t marked = use.hour | kUnsaved;
       slot->used.compare_exchange_strong(marked, use.hour, std::memory_order_relaxed);
-      slot->at.fetch_sub(use.hits * kHit, std::memory_order_relaxed);
+      const uint64_t hits = slot->at.load(std::memory_order_relaxed) / kHit;
+      slot->at.fetch_sub(std::min<uint64_t>(hits, use.hits) * kHit, std::memory_order_relaxed);
     }
   for (size_t i = 0; i < kIndexCounters; ++i)
     header_->counters[i].fetch_sub(what.counters[i], std::memory_order_relaxed);

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The derived index: key -> place of the entry's record, as an mmap'd open-addressing table. Readers take no lock and
-// make no system call; only the holder of the writer lock changes it. It can be deleted at any time: SQLite is the
-// truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
+// The derived index: key -> place of the entry's record, as a hash table in segments, in one shared mapping. Readers
+// take no lock and make no system call; only the holder of the writer lock changes it. It can be deleted at any time:
+// SQLite is the truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
-//   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
-//                    superseded, pending, hour of the last saving, boot id, where the next one goes on, counters of all
-//                    processes that the database does not have yet
-//   slot   64 bytes: key 32, at 40 bits and hits 24 (that the database does not have yet), check 8 (half of the
-//                    record's XXH3-128), pack 4, bytes 4, state 2 bits and lead 30 bits (in 64 bytes),
-//                    used 31 bits (hours) and 1 (not in the database yet)
+//   segment 0    the head: 256 bytes, directories of up to 2^11 cells, each at 256 + 8 * cells, and the noted keys
+//   others       64 KB each. One of slots: a slot that is never empty (what the segment is, how many of its slots were
+//                taken, the next free segment), then 1023 for keys. Larger directories have segments of their own
+//   head         magic "SMIX", format, segments in use, schema version, store id, boot time, free segments, superseded,
+//                noted keys, hour of the last saving, boot id, where the next one goes on, counters of all processes
+//                that the database does not have yet, state, directory, row up to which it is filled, first free
+//                segment, version of the next cell
+//   directory    8 bytes for each 2^-depth of all hashes: segment 4, version 2, check 2
+//   slot         64 bytes: key 32, at 40 bits and hits 24 (that the database does not have yet), check 8 (half of the
+//                record's XXH3-128), pack 4, bytes 4, state 2 bits and lead 30 bits (in 64 bytes),
+//                used 31 bits (hours) and 1 (not in the database yet)
+//
+// A segment that is full is copied to two others, and then the directory's cells are changed: a put moves the slots of
+// one segment, however many entries there are, and a reader sees a key in the one or in the other. The old segment is
+// used again later. A reader that was in it meanwhile finds nothing there, or another's slot, which fails its check;
+// before it says that a key is not there, it looks whether the cell still is what it was.
+//
+// A writer notes the keys of its transaction before it changes anything: who finds that one has died looks them up in
+// the database, and no others. A new table is filled from the database in steps, by whoever misses a key or writes.
 //
 // A find notes the hour of its use here, once an hour, and adds itself to the hits. Who writes or closes carries both
 // and the counters over to the database, a little at a time and once round the table in an hour
@@ -27,6 +40,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,13 +70,16 @@ class Index {
   /// one any more (make it before the file is replaced, supersede() it afterwards), and for its hours and counters,
   /// which are empty unless it has today's layout.
   static std::unique_ptr<Index> open_outdated(const std::string& path);
-  /// Writes a new table, pending, and renames it into place; readers of the old one see that it is superseded.
-  static Result<std::unique_ptr<Index>> create(const std::string& path, uint64_t store_id, uint64_t entries,
-                                               FileLayer& files);
+  /// Writes a new table without keys, to be filled, and renames it into place.
+  static Result<std::unique_ptr<Index>> create(const std::string& path, uint64_t store_id, FileLayer& files);
   ~Index();
 
+  struct Found {
+    std::optional<Place> place;
+    bool absent = false;  ///< no committed entry has that key
+  };
   /// Notes the hour, and one more hit.
-  std::optional<Place> find(const Digest& key, uint32_t hour);
+  Found find(const Digest& key, uint32_t hour);
   bool has(const Digest& key) const;
   /// Whether the key is there, at that place; notes the hour.
   bool has_at(const Digest& key, const Place& place, uint32_t hour);
@@ -73,24 +90,32 @@ class Index {
   void reset_counters();
   bool superseded() const;
   void supersede();
-  /// A page of it could not be read: it holds nothing more, and what is put in goes to nobody. Make another.
-  bool lost() const { return pages_ && pages_->lost(); }
-  /// Whether a key that is not here is in no committed entry either. Ask after the lookup.
-  bool complete() const;
+  /// A part of it could not be read or makes no sense: what is put in goes to nobody. Make another.
+  bool lost() const { return broken_.load(std::memory_order_relaxed) || (pages_ && pages_->lost()); }
+  /// It grew past what this process has mapped of it: map it again.
+  bool outgrown() const;
+  /// Not yet all that the database has.
+  bool filling() const;
   uint64_t store_id() const;
 
   // The rest under the writer lock only.
   /// Set before a transaction that may change entries, cleared when the table has followed it. One that finds it set
-  /// knows that a writer died or failed in between.
+  /// knows that a writer died or failed in between. Setting it forgets the noted keys.
   bool pending() const;
   void set_pending(bool pending);
-  /// False when the table is too full: create a larger one.
+  /// A key that the transaction may change, before it does.
+  void note(const Digest& key);
+  /// The keys that were noted; none when they were too many.
+  std::optional<std::vector<Digest>> noted() const;
+  /// What a dead writer left is mended: finds that began before do not say that a key is absent.
+  void set_mended();
+  /// False: no room for it, on the disk or in what is mapped.
   bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true, uint32_t hits = 0);
+  /// Notes the key, too.
   void erase(const Digest& key);
-  /// A larger one in place of this, with all that this has: nothing is looked up, but finds of this moment may not be
-  /// counted. Not when it is lost, or did not follow the last commit.
-  Result<std::unique_ptr<Index>> grow(const std::string& path, FileLayer& files);
-  /// Bytes of the slots that were ever taken.
+  static constexpr int64_t kFilled = std::numeric_limits<int64_t>::max();
+  int64_t filled() const;  ///< rows up to this one are here
+  void set_filled(int64_t row);
   uint64_t used_bytes() const;
 
   /// What the database does not know yet.
@@ -113,13 +138,37 @@ class Index {
  private:
   Index() = default;
   static std::unique_ptr<Index> map(const std::string& path, bool writable);
-  Slot* locate(const Digest& key) const;
+  static std::unique_ptr<Index> map(int fd, uint64_t bytes, bool writable);
+  struct Looked {
+    Slot* slot = nullptr;
+    bool sure = false;  ///< when there is none: the table was whole and did not change under us
+  };
+  struct Directory {
+    std::atomic<uint64_t>* cells = nullptr;
+    uint32_t depth = 0;
+  };
+  Looked look(const Digest& key) const;
+  Slot* locate(const Digest& key) const { return look(key).slot; }
+  Directory directory(uint64_t word) const;
+  Slot* segment(uint64_t cell) const;
+  Slot* slots_at(uint64_t number) const;
   void use(Slot& slot, uint32_t hour);
+  void broken() const { broken_.store(true, std::memory_order_relaxed); }
+  // Under the writer lock.
+  uint64_t allocate(uint64_t count);
+  uint64_t new_segment();
+  void set_free(uint64_t number);
+  bool grow_directory();
+  bool split(uint64_t hash);
+  void copy_slots(const Slot* from, Slot* to, const std::vector<uint64_t>& cells, const Directory& directory);
+  uint64_t new_cell(uint64_t number);
+
   Header* header_ = nullptr;
-  Slot* slots_ = nullptr;
-  uint64_t mask_ = 0;
-  uint64_t mapped_ = 0;
-  bool writable_ = false;
+  std::byte* base_ = nullptr;
+  uint64_t mapped_ = 0, mapped_segments_ = 0;
+  int fd_ = -1;  // to make it larger
+  bool readable_ = false, writable_ = false;
+  mutable std::atomic<bool> broken_{false};
   std::optional<LostPages> pages_;
 };
 

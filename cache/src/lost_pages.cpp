@@ -31,7 +31,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     if (base == 0 || at < base || at - base >= bytes) continue;
     // All of it: no half of a table that others go on changing.
     void* const zeros = ::mmap(reinterpret_cast<void*>(base), bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if (zeros == MAP_FAILED) break;
     one.lost.load(std::memory_order_relaxed)->store(true);
     errno = error;

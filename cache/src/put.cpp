@@ -12,6 +12,8 @@
 namespace smelt::cache {
 namespace {
 
+constexpr std::chrono::milliseconds kFillAfterPut{2};
+
 // A part ready to be stored: what costs time is done before any lock is taken.
 struct ReadyPart {
   std::string_view name;
@@ -81,6 +83,7 @@ class Publication {
 
   Result<void> put(const ReadyEntry& entry) {
     const Digest& key = entry.put->key;
+    if (Index* shared = state_.index.load()) shared->note(key);
     lead_from_.reset();
     Record record;
     record.secret = state_.secret;
@@ -238,6 +241,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         return {};
       }));
   state.count(kPuts, publication->added());
+  state.go_on_filling(kFillAfterPut);
   // What goes first are rows, whose pages make the store smaller than the budget long before the trim is at its end.
   if (over_budget || state.trim_begun) {
     // The entry is in; that the store could not shrink now is the next put's business too.

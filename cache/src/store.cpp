@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::string_view kDamagedPrefix = "store.db.damaged-";
 constexpr int kMostRebuilds = 3;
+constexpr std::chrono::milliseconds kFillAtOpen{50};
 
 uint64_t segment_for(const StoreOptions& options) {
   // A small budget needs small segments, or one pack would be all of it and nothing could be given back.
@@ -300,7 +301,7 @@ Result<void> StoreState::make_anew(const Error& why, const std::string& aside) {
        fmt::format("store {}: the database was damaged ({}); it was made anew from the packs with {} entries, others "
                    "are compiled again. The damaged one is kept as {}",
                    folder.string(), why.message, kept, aside));
-  return rebuild_index();
+  return make_index();
 }
 
 Result<void> StoreState::recover(const Error& why) {
@@ -361,15 +362,18 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     }
   }
   SMELT_TRY_VOID(state.take_ground());
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  if (!state.options.read_only) {
-    WriterLock writer(state.lock_fd, state.writer_wait);
-    if (!writer.held()) return tl::unexpected(state.writer_is_stuck());
-    // A derived file that cannot be made costs speed, not correctness.
-    if (auto rebuilt = state.rebuild_index(); !rebuilt) state.warn("index", rebuilt.error().message);
+  {
+    std::lock_guard lock(state.mutex);
+    SMELT_TRY_VOID(state.open_database());
+    if (!state.options.read_only) {
+      WriterLock writer(state.lock_fd, state.writer_wait);
+      if (!writer.held()) return tl::unexpected(state.writer_is_stuck());
+      // A derived file that cannot be made costs speed, not correctness.
+      if (auto made = state.make_index(); !made) state.warn("index", made.error().message);
+    }
   }
   state.is_open = true;
+  state.go_on_filling(kFillAtOpen);
   return store;
 }
 

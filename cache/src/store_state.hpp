@@ -162,9 +162,14 @@ struct StoreState {
     bool hour_saved = true;  ///< the database has that hour too
     uint32_t hits = 0;       ///< that the database does not have
   };
-  // These two under `mutex` and the writer lock.
+  // The next ones under `mutex` and the writer lock.
   Result<void> insert_index(const Published& entry);
-  Result<void> rebuild_index();
+  Result<void> make_index();   ///< takes the one that is there, or makes an empty one
+  Result<void> renew_index();  ///< makes an empty one, to be filled
+  Result<void> fill_index();   ///< with a few rows more
+  Result<void> mend_index();   ///< after a writer that died, before anything else is written
+  /// Fills it for as long as that, if it is not full, nobody writes and the database is to be had.
+  void go_on_filling(std::chrono::microseconds most);
 
   // write.cpp: under `mutex`, the writer lock and a transaction
   struct Append {
@@ -244,7 +249,12 @@ struct StoreState {
   std::atomic<uint64_t> trim_again_above{0};  // bytes: what tagged entries keep is not looked at by each put
 
   std::atomic<Index*> index{nullptr};
-  bool index_lost = false;                      // a page of it: the next writer makes another
+  bool index_lost = false;      // a page of it: the next writer makes another
+  Index* hours_from = nullptr;  // the one before, while the new one is filled
+  struct FilledTo {
+    uint64_t pack = 0, end = 0;
+  };
+  FilledTo filled_to;                           // the last record that went in from the rows
   std::vector<std::unique_ptr<Index>> indexes;  // replaced ones stay mapped: a find may be in the middle of one
 
   // Entries seen, by place, as long as somebody holds them: a user, or `newest_seen`. A place never gets

@@ -421,6 +421,7 @@ Result<TrimReport> Store::trim(const TrimOptions& options) {
             }));
   if (!done) return TrimReport{.busy = true};
   if (options.max_bytes == 0) state.shrink_tables();
+  state.go_on_filling(state.options.trim_slice);
   return report;
 }
 
@@ -456,7 +457,7 @@ void StoreState::shrink_tables() {
   if (!writer.held()) return;
   // Where another process reads, or the disk is full, it stays as large as it was, and is filled again.
   if (database.execute("VACUUM")) (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  if (auto smaller = rebuild_index(); !smaller) warn("index", smaller.error().message);
+  if (auto smaller = renew_index(); !smaller) warn("index", smaller.error().message);
 }
 
 }  // namespace smelt::cache

@@ -30,8 +30,9 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
       SMELT_TRY(auto transaction, Transaction::begin(database));
       // From here until the index has followed, a key that it does not have is looked up in the database. Whoever
       // dies or fails in between leaves it so, and the next writer mends it.
-      Index* shared = current_index_locked();
-      const bool mend = index_lost || (shared && shared->pending());
+      current_index_locked();
+      if (auto mended = mend_index(); !mended) return mended;
+      Index* shared = index.load();
       if (shared) shared->set_pending(true);
       tail.reset();
       lost.clear();
@@ -46,7 +47,7 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
       // Never seen when it fails or is not reached: the mark counts only where the database is lost.
       for (const Lost& record : lost) (void)packs.write(record.pack, record.at, as_bytes(kDeadMagic));
       if (shared) shared->set_saved(saved);
-      const auto indexed = mend ? rebuild_index() : after();
+      const auto indexed = after();
       if (!indexed)
         warn("index", indexed.error().message);  // a derived file: that costs speed, not correctness
       else if (Index* current = index.load())

@@ -244,7 +244,7 @@ TEST_CASE("an index whose empty slots have bits of a live one: what is put is fo
   const auto where = folder / "s";
   auto store = open(where);
   REQUIRE(put(*store, 0));
-  constexpr uint64_t kHead = 128, kSlot = 64, kState = 56;
+  constexpr uint64_t kHead = 65536, kSlot = 64, kState = 56;
   const Bytes index = must_read(where / "index");
   for (uint64_t at = kHead + kState; at < index.size(); at += 2 * kSlot)
     if (index[at] == std::byte{0}) overwrite(where / "index", at, {std::byte{4}});

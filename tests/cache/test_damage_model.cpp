@@ -7,6 +7,7 @@
 //   - a tag leads to its entry or to none;
 //   - afterwards `verify` with dropping finds a sound store, and every entry is found by another process;
 //   - nobody waits longer than is said, and no process ends.
+// Most of the flipped bits are aimed at what leads from a key to its bytes: rows, cells of indexes, slots.
 // In the history: removals, trims, a writer that is stopped in the middle, hours of a clock that was ahead, entries
 // that the budget has no room for. SMELT_DAMAGE_ROUNDS and SMELT_DAMAGE_SEED choose how many and from where; a failure
 // prints its seed.
@@ -255,6 +256,30 @@ class Round {
     reverted_ = true;
   }
 
+  /// One bit of a row, of a cell of an index, or of a slot: of a key, or of bytes that many keys share, or of what
+  /// follows it. False: it is not there.
+  bool aim(bool live) {
+    const auto file = where_ / (live || pick(4) == 0 ? "index" : "store.db");
+    if (!std::filesystem::exists(file)) return false;
+    const uint64_t id = pick(kKeys);
+    const Digest digest = pick(3) == 0 ? key_of(id) : sha256(bytes_of(0, pick(2)));
+    const Bytes bytes = must_read(file);
+    std::vector<uint64_t> places;
+    for (auto at = bytes.begin();; ++at) {
+      at = std::search(at, bytes.end(), digest.bytes.begin(), digest.bytes.end());
+      if (at == bytes.end()) break;
+      places.push_back(static_cast<uint64_t>(at - bytes.begin()));
+    }
+    if (places.empty()) return false;
+    // What follows a key in a cell is the number of its row, and in a row or a slot its place.
+    const uint64_t at = places[pick(places.size())] + (pick(6) == 0 ? pick(32) : 32 + pick(pick(4) == 0 ? 24 : 1));
+    if (at >= bytes.size()) return false;
+    const uint64_t bit = pick(8);
+    test::overwrite(file, at, {bytes[at] ^ std::byte{1} << static_cast<int>(bit)});
+    what_ = fmt::format("{}, bit {} of byte {}, aimed{}", file.filename().string(), bit, at, live ? ", open" : "");
+    return true;
+  }
+
   void damage() {
     const uint64_t kind = pick(before_.empty() ? 8 : 9);
     if (kind == 7) {
@@ -279,6 +304,7 @@ class Round {
       const std::string name = file.filename().string();
       return name == "store.db-shm" || name == "locks" || (live && (name == "store.db" || name == "store.db-wal"));
     });
+    if (kind < 4 && pick(8) != 0 && aim(live)) return;
     const auto file = pick(2) == 0 && !live ? where_ / "store.db" : all[pick(all.size())];
     const uint64_t size = std::filesystem::file_size(file);
     what_ = fmt::format("{} of {} bytes, damage {}{}", file.filename().string(), size, kind, live ? ", open" : "");

@@ -137,16 +137,21 @@ TEST_CASE("a miss needs no database, unless a writer may have died between its c
     CHECK_FALSE(database_is_open());
     CHECK(store->counters().misses == 2);
   }
-  // The mark that a writer sets: 4 bytes at 44 of the index's header. Its entry is in the database alone.
+  // The mark that a writer sets in the head of the index, and the key that it noted. Its entry is in the database
+  // alone.
+  constexpr uint64_t kNoted = 44, kState = 128, kNotes = 36864;
   const std::filesystem::path index = folder / "s/index";
   const Bytes sound = test::must_read(index);
-  REQUIRE(load_le<uint32_t>(sound.data() + 44) == 0);
+  REQUIRE((load_le<uint64_t>(sound.data() + kState) & 3) == 0);
   {
     auto store = open(folder / "s");
     REQUIRE(put(*store, 99));
   }
   Bytes stale = sound;
-  stale[44] = std::byte{1};
+  stale[kState] |= std::byte{1};
+  stale[kNoted] = std::byte{1};
+  const Digest key = key_of(99);
+  std::copy(key.bytes.begin(), key.bytes.end(), stale.begin() + kNotes);
   overwrite(index, 0, stale);
   {
     auto store = open(folder / "s");

@@ -48,6 +48,8 @@ uint64_t scheduler_slice();
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);
+/// The same for a file of `from` bytes, which it makes `to` bytes long.
+int extend_file(int fd, uint64_t from, uint64_t to);
 
 /// The file's bytes, and what is needed to find them, are on the disk when it returns: fdatasync(2). 0, or -1 and
 /// errno.
