@@ -218,7 +218,7 @@ def bars(measured: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(measured: dict[str, Any], scale: pathlib.Path) -> str:
+def page(measured: dict[str, Any], scale: pathlib.Path = ROOT / "docs/design/store-scale.csv") -> str:
     rows = measured["rows"]
     lines = [
         "# Measured", "",
@@ -296,7 +296,7 @@ def main() -> int:
         given.summary.write_text(bars(measured))
     if given.verb == "summary":
         return 0
-    given.page.write_text(page(measured, given.page.with_name("store-scale.csv")))
+    given.page.write_text(page(measured))
     if given.picture is not None:
         picture(measured, given.picture)
     return 0

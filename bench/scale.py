@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stores of many sizes, side by side: what bench_store_scale measured, as tables and a picture.
+"""Stores of many sizes, side by side: what bench_store_scale measured, as tables of docs/design/measured.md.
 
-    build/release/bin/bench_store_scale 1000 10000 100000 1000000 > docs/design/store-scale.csv
-    bench/scale.py docs/design/store-scale.csv docs/design/store-scale.svg
+    build/release/bin/bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv
 
-The tables are part of docs/design/measured.md, which bench/report.py makes. The picture needs Debian's python3-matplotlib.
+bench/report.py makes the page.
 """
 
 import csv
 import pathlib
-import sys
 
 BESIDE = (("put p50", "put, p50"), ("put p99", "put, p99"), ("put worst", "put, worst"),
           ("put worst of processor", "put, worst in processor time"), ("get p50", "hot get, p50"),
@@ -18,7 +15,8 @@ BESIDE = (("put p50", "put, p50"), ("put p99", "put, p99"), ("put worst", "put, 
           ("miss p50", "miss, p50"), ("miss p99", "miss, p99"), ("open", "open"), ("disk", "disk"))  # fmt: skip
 OURS = (("open without index", "open, the index is lost"), ("get without index p50", "get right after it, p50"),
         ("get without index p99", "get right after it, p99"), ("put worst without index", "put right after it, worst in processor time"),
-        ("trim of a tenth", "trim of a tenth, in one go"), ("list", "list of all"), ("memory of list", "memory of that, without the shared index"),
+        ("trim of a tenth", "trim of a tenth, in one go"), ("list", "list of all"),
+        ("memory of list", "memory of that, without the shared index"),
         ("verify", "verify"), ("memory of verify", "memory of that"), ("memory after gets", "memory of 6,000 gets"))  # fmt: skip
 STORES = ("smelt", "LMDB", "SQLite", "files")
 
@@ -55,33 +53,3 @@ def table(source: pathlib.Path) -> list[str]:
     lines += ["", f"| smelt alone | {' | '.join(heads)} |", "|---|" + "---|" * len(sizes)]
     lines += [f"| {title} | {' | '.join(cell('smelt', size, what) for size in sizes)} |" for what, title in OURS]
     return lines
-
-
-def draw(source: pathlib.Path, target: pathlib.Path) -> None:
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams["svg.hashsalt"] = "smelt"  # the same figures, the same file
-    figures = figures_of(source)
-    shown = (("put p50", "put, p50"), ("put worst of processor", "put, worst in processor time"), ("get p50", "hot get, p50"), ("miss p50", "miss, p50"))
-    figure, axes = plt.subplots(1, len(shown), figsize=(4 * len(shown), 3.6))
-    for axis, (what, title) in zip(axes, shown):
-        for store in STORES:
-            points = sorted((size, *value) for (name, size, row), value in figures.items() if name == store and row == what)
-            scale = [value * (1000 if unit == "ms" else 1) for _, value, unit in points]
-            axis.plot([size for size, _, _ in points], scale, "o-", label=store)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.grid(True, which="major", alpha=0.3)
-        axis.set_title(title)
-        axis.set_xlabel("entries")
-    axes[0].set_ylabel("microseconds")
-    axes[0].legend()
-    figure.tight_layout()
-    figure.savefig(target, metadata={"Date": None})
-
-
-if __name__ == "__main__":
-    draw(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Does the store stay as fast when it is large? Entries of 1 kB, a transaction each: the store beside LMDB, SQLite with
-// the bytes in its rows, and files in Triton's layout. Prints CSV, which plot_scale.py draws.
+// the bytes in its rows, and files in Triton's layout. Prints CSV, which bench/scale.py reads.
 // The worst put is also given in processor time of its thread, which a busy machine does not change.
 // Usage: bench_store_scale [--folder DIR] [--store smelt] [ENTRIES...]    (1000 10000 100000)
 #include "smelt/cache/store.hpp"
