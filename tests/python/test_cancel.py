@@ -288,7 +288,7 @@ kernel void together(device volatile uint* x, uint i [[thread_index_in_threadgro
             smelt.compile(self.MANY, targets=["macos14"], store=False, progress=lambda *_: 1 / 0)
         with self.assertRaises(smelt.ArgumentError):
             smelt.compile("kernel void f() {}", timeout=-1)
-        with self.assertRaisesRegex(smelt.ArgumentError, "timeout: want seconds, got 0; None is no limit"):
+        with self.assertRaisesRegex(smelt.ArgumentError, "timeout: want seconds, got 0; None means no limit"):
             smelt.compile("kernel void f() {}", timeout=0)
         source = "kernel void one(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }"
         smelt.compile(source, targets=["macos14"], store=False, timeout=200, max_memory=8 << 30)

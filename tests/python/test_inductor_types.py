@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt.compat.inductor over a stand-in for PyTorch that has what use_metal() touches: a type that Metal has not is named."""
 
+import contextlib
+import io
 import sys
 import types
 import unittest
@@ -58,6 +60,20 @@ class TypesTest(unittest.TestCase):
             (row,) = inductor.check(lambda dtype: None, ("torch.float32",), ("metal",))
             self.assertIsNone(row["error"])
         self.assertIs(mps.DTYPE_TO_METAL, table)
+
+    def test_what_counts_as_right(self):
+        def verdict(ulp, relative):
+            row = {"way": "metal", "ulp": ulp, "relative": relative, "error": None, "seconds": 0.0}
+            said = io.StringIO()
+            with mock.patch.object(inductor, "check", lambda *_: [row]), mock.patch("runpy.run_path", lambda _: {"model": None, "args": ()}):
+                with contextlib.redirect_stdout(said):
+                    code = inductor._main(["check", "model.py", "--way", "metal"])
+            return code, said.getvalue().splitlines()[1].split()[2]
+
+        self.assertEqual(verdict(70, 1e-4), (0, "right"))  # near 0 an ULP is small
+        self.assertEqual(verdict(1, 0.0063), (0, "right"))  # of bfloat
+        self.assertEqual(verdict(2, 0.0126), (1, "WRONG"))
+        self.assertEqual(verdict(float("inf"), float("inf")), (1, "WRONG"))
 
 
 if __name__ == "__main__":
