@@ -10,8 +10,8 @@ the back end calls, are those of ``smelt toolchain``. docs/guide/triton-apple.md
 
     add[grid](x, y, out, n, BLOCK=256)     # CPU tensors, metal.wrap(array) or metal.alloc(bytes)
 
-A launch has ended when it returns. Addresses are the CPU's own, which kernels follow. What is compiled, and the CPU code of each
-kernel, is kept in the store: a second process compiles nothing.
+A launch has ended when it returns. Addresses are the CPU's own, which kernels follow. Libraries and the CPU code of each
+kernel are kept in the store: a second process compiles nothing.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def wrap(value: Any, dtype: object = None) -> MetalBuffer:
 
 
 def gpu_address(value: Any) -> int:
-    """Of a tensor's first element, or of a buffer."""
+    """The address of a tensor's first element, or of a buffer."""
     return wrap(value).address
 
 
@@ -247,7 +247,7 @@ def synchronize() -> None:
 
 
 class _Interface:
-    """What Triton asks of a device in place of torch.mps."""
+    """Stands in for torch.mps where Triton asks for a device."""
 
     def __init__(self, runtime: _Runtime) -> None:
         self._runtime = runtime
