@@ -34,7 +34,7 @@ void keep_listed(llvm::Function& function) {
   }
 }
 
-/// Whether the module works on imageblocks. Whether an entry point is given one is for `verify` to check.
+/// True where an operation or a type of imageblocks is in the module. `verify` checks that an entry point gets one.
 bool has_imageblock(const llvm::Module& module) {
   return std::any_of(module.begin(), module.end(),
                      [](const llvm::Function& function) {

@@ -36,7 +36,7 @@ enum class Spaces : uint8_t {
   with_mesh,  ///< and those of a mesh and of what an object hands on
 };
 
-/// Those of a module's stage and operations.
+/// The spaces that the module's stage and operations may use.
 Spaces spaces_of(const llvm::Module& module);
 
 /// The first `most` things in the module, in its own order, that AIR does not have. The module is valid for LLVM's

@@ -52,7 +52,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(typed_addresses, kernel_ir),
     SMELT_PASS(tensors, kernel_ir),
     SMELT_PASS(matrix_memory, all),
-    SMELT_PASS(memory_orders, all),
+    SMELT_PASS(memory_order_forms, all),
     SMELT_PASS(barriers, all),
     SMELT_PASS(texture_forms, all),
     SMELT_PASS(version_gate, all),

@@ -65,9 +65,9 @@ Result<void> expand_pointer_constants(PassContext&);  ///< no pointer constant e
 Result<void> typed_addresses(PassContext&);           ///< gep i8 p, 24 -> gep %struct.args, p, 0, 3
 
 // The target. Finished AIR too.
-Result<void> matrix_memory(PassContext&);   ///< the 2.7 and the 2.8 form of matrix loads and stores
-Result<void> memory_orders(PassContext&);   ///< the 2.8 and the 2.9 form of atomics and barriers
-Result<void> barriers(PassContext&);        ///< convergent everywhere; the scope operand of this AIR version
+Result<void> matrix_memory(PassContext&);       ///< the 2.7 and the 2.8 form of matrix loads and stores
+Result<void> memory_order_forms(PassContext&);  ///< the 2.8 and the 2.9 form of atomics and barriers
+Result<void> barriers(PassContext&);            ///< convergent everywhere; the scope operand of this AIR version
 Result<void> texture_forms(PassContext&);   ///< calls of textures and constant samplers as this AIR version has them
 Result<void> version_gate(PassContext&);    ///< nothing that this AIR version cannot say; unknown operations are errors
 Result<void> entry_metadata(PassContext&);  ///< !air.kernel and its arguments from the signature

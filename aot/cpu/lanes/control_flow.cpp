@@ -219,8 +219,8 @@ Parts ControlFlow::incoming_parts(llvm::PHINode& phi, llvm::BasicBlock* from) {
   return result;
 }
 
-// Where lanes meet, all bring the same value or none: lanes that skipped an arm bring theirs though those that come
-// from it have none.
+// Where lanes meet again, they have one value. The way through an arm may leave it undefined, and the lanes that
+// skipped the arm still need theirs.
 llvm::Value* ControlFlow::incoming_scalar(llvm::PHINode& phi, llvm::BasicBlock* from) {
   llvm::Value* value = phi.getIncomingValueForBlock(from);
   if (llvm::isa<llvm::UndefValue>(value) && gang_.analysis.shapes->is_join(phi.getParent()))

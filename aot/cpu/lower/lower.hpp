@@ -35,8 +35,8 @@ struct LowerOptions {
   bool name_texels = false;    ///< a texel that is read or written has its address first, null outside of the texture
 };
 
-/// ptr (ptr), with LowerOptions::name_texels: a handle of a texture or sampler, which is not taken for one before it
-/// was looked at.
+/// ptr (ptr), with LowerOptions::name_texels: marks the handle of a texture or sampler, which checked code looks up
+/// before it uses it.
 inline constexpr char kTextureHandle[] = "smelt.texture", kSamplerHandle[] = "smelt.sampler";
 
 /// Who deals with a function of this name.

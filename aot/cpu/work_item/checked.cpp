@@ -39,7 +39,7 @@ struct Range {
   llvm::Value* also = nullptr;  ///< i1: must hold besides; may be null
 };
 
-/// thread_position_in_grid; nothing of a function that a work item calls.
+/// The work item's thread_position_in_grid. A function that a work item calls does not get it: three nulls.
 std::array<llvm::Value*, 3> position_in(llvm::Function& function, const WorkItem* item) {
   std::array<llvm::Value*, 3> position{};
   for (size_t i = 0; item != nullptr && i < item->parameters.size(); ++i) {
@@ -77,7 +77,7 @@ class AccessGuard {
       else
         SMELT_TRY_VOID(guard_plain(*access));
     }
-    // Last: what is loaded from a handle is known by the call that gives it.
+    // Last, because guards recognise a texture's memory by the call that gives its handle.
     for (llvm::CallInst* handle : handles) SMELT_TRY_VOID(hold_handle(*handle));
     return {};
   }
@@ -213,15 +213,15 @@ class AccessGuard {
 
   // ---- handles ----
 
-  /// Whether the global is a constant of one or two 64-bit words, as the samplers that a program declares are.
+  /// The samplers that a program declares are constants of one or two 64-bit words.
   static bool is_sampler_state(const llvm::GlobalVariable& global) {
     const llvm::Type* type = global.getValueType();
     if (type->isArrayTy() && type->getArrayNumElements() == 2) type = type->getArrayElementType();
     return global.isConstant() && global.hasInitializer() && type->isIntegerTy(64);
   }
 
-  /// Whether the handle is certainly one that was bound, or a sampler that the program declares. A handle that was
-  /// loaded or computed may be anything.
+  /// True for a handle that was bound, and for a sampler that the program declares. A handle that was loaded or
+  /// computed may be anything.
   bool is_certain(const llvm::Value* handle, BindingClass kind) const {
     llvm::SmallVector<const llvm::Value*> rest{handle};
     llvm::SmallPtrSet<const llvm::Value*, 8> seen;
@@ -249,7 +249,8 @@ class AccessGuard {
     return true;
   }
 
-  /// A handle that is none is reported, and no texture or a sampler without states takes its place.
+  /// The code reports a handle that the launch was not given. It goes on with null for a texture, and with a sampler
+  /// without states for a sampler.
   Result<void> hold_handle(llvm::CallInst& call) {
     const bool is_sampler = call.getCalledFunction()->getName() == kSamplerHandle;
     llvm::Value* handle = call.getArgOperand(0);

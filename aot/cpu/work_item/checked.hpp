@@ -26,11 +26,11 @@ struct ThreadgroupObject {
   std::string name;
 };
 
-/// What smelt_cpu_fault::variables has of them.
+/// The text of smelt_cpu_fault::variables: a line for each variable.
 std::string describe(const std::vector<ThreadgroupObject>& objects);
 
-/// Reports accesses at constant places outside of a thread's own arrays, which LLVM takes for code that nobody reaches:
-/// before any of its passes. `item`: null of a function that a work item calls.
+/// Reports accesses at constant places outside of a thread's own arrays. LLVM removes such accesses as code that nobody
+/// reaches, so this runs before any of its passes. `item`: null for a function that a work item calls.
 void report_outside_arrays(llvm::Function& function, llvm::Value& dispatch, const WorkItem* item);
 
 /// Guards the accesses of a scalar work item. An error for an operation on memory whose bounds are not known here.

@@ -10,10 +10,11 @@
 
 namespace smelt::aot::cpu {
 
-/// Whether it is a function that fills it.
+/// True for the names of the functions that fill the record of a fault.
 bool is_fault_helper(llvm::StringRef name);
 
-/// What faults with a place say of threadgroup variables (smelt_cpu_fault::variables). Before the first of them.
+/// Keeps the list of threadgroup variables that faults with a place point to (smelt_cpu_fault::variables). Call it
+/// before the first fault is reported.
 void tell_variables(llvm::Module& module, const std::string& text);
 
 /// An empty internal function that returns nothing and is rarely called; the code of its callers stays small.

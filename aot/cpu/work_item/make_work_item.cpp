@@ -35,7 +35,7 @@
 namespace smelt::aot::cpu {
 namespace {
 
-constexpr uint64_t kScratchLine = 64;  // to which the scratch memory of a launch is aligned
+constexpr uint64_t kScratchLine = 64;  // the alignment of a launch's scratch memory
 // Enough to see through private pointer variables, without mixing addresses of different objects.
 constexpr const char* kBeforeChecks = "sroa,early-cse,simplifycfg,adce";
 
@@ -214,7 +214,8 @@ class Maker {
     llvm::convertUsersOfConstantsToInstructions(constants, function_);
     llvm::IRBuilder<> builder(&*function_->getEntryBlock().getFirstInsertionPt());
     const uint64_t room = options_.checked ? 0 : kRoundThreadgroupMemory;  // checked accesses know their own bounds
-    // What they are based on tells them apart, so none is based on the begin of all (PointerShadows::of_gep).
+    // PointerShadows::of_gep tells variables apart by the address that a pointer is based on. No variable lies at the
+    // start of the memory, whose address is that of all of them.
     uint64_t at = options_.checked ? kScratchLine : room;
     for (llvm::GlobalVariable* global : globals) {
       llvm::SmallVector<llvm::Use*> uses;

@@ -20,7 +20,7 @@ constexpr const char* kLookUp = "smelt.find_buffer";
 
 // Arrays of at most this many bytes have one of shadows beside them, which is four times as large.
 constexpr uint64_t kMostWithShadows = 4096;
-// More have numbers that mean something else.
+// Larger numbers stand for other kinds of memory (cpu_abi.h).
 constexpr uint32_t kMostVariables = 1 << 24;
 // What is kept of a pointer, each an i64.
 enum Kept : unsigned { kept_address, kept_offset, kept_bytes, kept_object, kept_numbers };

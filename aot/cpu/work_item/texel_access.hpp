@@ -20,7 +20,7 @@ std::optional<TexelAccess> texel_access(const llvm::CallInst& call);
 /// Whether a call looks at textures alone, and at nothing outside of them: sizes, samples, addresses of texels.
 bool stays_in_textures(const llvm::CallInst& call);
 
-/// What a handle becomes once it has been looked at (kTextureHandle, kSamplerHandle): a texture's, null or a sampler's.
+/// True for the call that checks a handle (kTextureHandle, kSamplerHandle). Its result is a texture, null or a sampler.
 bool is_handle(const llvm::Value* value);
 
 }  // namespace smelt::aot::cpu

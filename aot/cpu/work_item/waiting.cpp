@@ -11,7 +11,7 @@
 namespace smelt::aot::cpu {
 namespace {
 
-/// An operation that is a load in another's clothes: | 0, + 0, & ~0.
+/// `| 0`, `+ 0` and `& ~0` leave memory as it is: kernels write them for a load.
 bool changes_nothing(const llvm::AtomicRMWInst& atomic) {
   const auto* operand = llvm::dyn_cast<llvm::ConstantInt>(atomic.getValOperand());
   if (operand == nullptr) return false;
@@ -50,7 +50,7 @@ bool waits(const llvm::Loop& loop) {
     const llvm::Instruction* instruction = work.back();
     work.pop_back();
     if (reads_what_others_write(*instruction)) return true;
-    // What these give is the answer to a question of this loop's own.
+    // The result of one of these decides, and not the operands that it was made of.
     if (llvm::isa<llvm::LoadInst, llvm::CallBase, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) continue;
     for (const llvm::Value* operand : instruction->operands()) add(operand);
   }

@@ -10,9 +10,9 @@ class Module;
 
 namespace smelt::aot::cpu {
 
-/// Whether a loop of the functions of one thread may wait: whether it ends depends on an atomic or volatile load in it,
-/// or on an atomic operation that changes nothing. A loop around a compare-and-exchange or an addition does not wait:
-/// what makes it go round once more is that another thread has got on.
+/// True if a loop of one thread may wait: its end depends on an atomic or volatile load inside, or on an atomic
+/// operation that changes nothing. A loop around a compare-and-exchange or an addition does not wait: what makes it go
+/// round once more is that another thread has got on.
 bool may_wait(llvm::Module& module);
 
 }  // namespace smelt::aot::cpu

@@ -79,7 +79,7 @@ class ValueWatcher {
     for (llvm::MemIntrinsic* memory : found) expand_as_loop(*memory, costs);
   }
 
-  /// Whether nothing sets this element of a vector.
+  /// True if nothing sets this element of a vector.
   static bool is_unset(const llvm::Value* vector, uint64_t element) {
     if (llvm::isa<llvm::UndefValue>(vector)) return true;
     if (const auto* constant = llvm::dyn_cast<llvm::Constant>(vector)) {
@@ -170,9 +170,9 @@ class ValueWatcher {
     }
   }
 
-  /// Of operations that it does not know, and of divisors, MemorySanitizer takes it that they decide something; but
-  /// they only compute, and may do so for threads that leave the result alone. So they see what is frozen, and their
-  /// results get the shadow by a number that is zero and of which MemorySanitizer does not know it.
+  /// MemorySanitizer reports an unwritten divisor, and an unwritten operand of an operation that it does not know. Both
+  /// only compute, perhaps for threads that never use the result. So they get a frozen operand, and the operand's
+  /// shadow reaches their result through a number that is zero, which MemorySanitizer does not see.
   void pass_shadows_on() {
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_))) {
       const auto* const intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -270,7 +270,8 @@ class ValueWatcher {
     builder.CreateAlignedStore(result, place(kResult), llvm::Align(8));
   }
 
-  /// What an atomic finds: MemorySanitizer takes memory of atomics for written.
+  /// The value that an atomic operation finds decides. MemorySanitizer counts the memory of atomics as written, so it
+  /// is loaded once more, plainly.
   void decide_held(llvm::Instruction& atomic, llvm::Value* pointer, llvm::Type* type) {
     if (is_buffer(pointer)) return;
     llvm::LoadInst* held = llvm::IRBuilder<>(&atomic).CreateLoad(type, pointer);

@@ -32,7 +32,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// The same for words: "__global" is none in "__global__".
+/// The same for whole words: "__global__" does not hold the word "__global".
 void replace_words(std::string& text, std::string_view from, std::string_view to) {
   const auto goes_on = [](char one) { return std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '_'; };
   for (size_t at = text.find(from), next = 0; at != std::string::npos; at = text.find(from, next)) {
@@ -382,8 +382,9 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
       text += fmt::format(": {} are not supported", feature);
   const bool is_attribute = diagnostic.getID() == clang::diag::warn_unknown_attribute_ignored;
   if (is_attribute) text = with_near_attribute(std::move(text));
-  // A word of the language, behind which a function of ours stands.
-  if (level >= Level::Error && text.find("function_constant_defined'") != std::string::npos) text = kAsksConstant;
+  // The user wrote a word of the language; Clang names the function of ours that stands for it.
+  if (level >= Level::Error && text.find("function_constant_defined'") != std::string::npos)
+    text = kWantsFunctionConstant;
   if (std::string later = of_later_version(diagnostic, language_); !later.empty()) text = std::move(later);
   text += flags_of(level, diagnostic);
   const Missing missing = level >= Level::Error ? missing_feature(diagnostic) : Missing();

@@ -9,7 +9,8 @@
 
 namespace smelt::aot::msl {
 
-// What Clang knows of a class: its type is private as well, so that no name of it can stand here.
+// clang::CXXRecordDecl::data, which holds what Clang knows of a class, has a private type too, which cannot be named
+// here.
 struct DefinitionMember {};
 auto address_of(DefinitionMember);
 template <class Tag, auto Member>

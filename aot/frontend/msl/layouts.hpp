@@ -10,8 +10,8 @@ class TagDecl;
 
 namespace smelt::aot::msl {
 
-/// Of each type whose definition ends, before anything asks for its layout. Also packs the members of a packed
-/// structure that are no PODs, as Clang does for Apple's systems.
+/// Call it when the definition of a type ends, before anything asks for its layout. It also packs those members of a
+/// packed structure that are not PODs, as Clang does for Apple's systems.
 void lay_out_as_metal(clang::TagDecl* tag);
 
 }  // namespace smelt::aot::msl

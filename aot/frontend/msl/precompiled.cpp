@@ -126,8 +126,8 @@ bool has_checksum(ByteView whole, const std::string& name) {
   return std::memcmp(&sum, whole.data() + body.size(), sizeof sum) == 0;
 }
 
-/// Null: absent, damaged, or somebody else could have written it. It stays mapped, so that of its 12 MB nothing is
-/// copied.
+/// Null if the file is absent or damaged, or if somebody else could have written it. The file stays mapped, so that
+/// none of its 12 MB is copied.
 std::shared_ptr<const Precompiled> read_kept(Result<std::shared_ptr<const MappedFile>> kept, const std::string& name) {
   if (!kept || !has_checksum((*kept)->bytes(), name)) return nullptr;
   auto read = std::make_shared<Precompiled>();
@@ -161,7 +161,7 @@ std::string packed_name(const std::string& name) {
 constexpr uint64_t kMostUnpacked = 64 << 20;
 
 /// A wheel has the file of read_kept packed, behind its size: 5 MB instead of 13. It is unpacked once, into `folder`
-/// where there is one. Null as of read_kept.
+/// if there is one. Null: as for read_kept.
 std::shared_ptr<const Precompiled> read_packed(const std::string& name, const std::filesystem::path& folder) {
   const auto packed = map_installed(packed_name(name));
   if (!packed || (*packed)->bytes().size() <= sizeof(uint64_t)) return nullptr;
@@ -255,7 +255,7 @@ Result<void> pack_metal_headers(const std::filesystem::path& folder) {
     packed.put(uint64_t{whole.size()});
     packed.put_bytes({reinterpret_cast<const std::byte*>(frame.data()), frame.size()});
     SMELT_TRY_VOID(write_file(msl::packed_name(entry.path().string()), packed.take()));
-    std::filesystem::remove(entry.path(), error);
+    if (!std::filesystem::remove(entry.path(), error)) break;
   }
   if (error) return fail(Errc::io, "{}: {}", folder.string(), error.message());
   return {};

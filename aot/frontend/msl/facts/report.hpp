@@ -8,7 +8,8 @@
 
 namespace smelt::aot::msl {
 
-inline constexpr char kAsksConstant[] =
+/// The error for any other argument, whoever notices it: Clang or check_strictness.
+inline constexpr char kWantsFunctionConstant[] =
     "'is_function_constant_defined' takes the name of a variable with [[function_constant(n)]]";
 
 inline void report_error(clang::Sema& sema, clang::SourceLocation at, const std::string& text) {

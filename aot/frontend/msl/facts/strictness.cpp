@@ -51,7 +51,7 @@ class StrictnessVisitor final : public TreeWalk {
     if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(statement)) check(*choice);
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
       for (const clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
-      check_question(*call);
+      check_function_constant(*call);
     }
     if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement)) check(*call);
     if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(statement))
@@ -90,8 +90,9 @@ class StrictnessVisitor final : public TreeWalk {
       error(call.getOperatorLoc(), "a sampler cannot be written to device memory");
   }
 
-  /// Of what smelt_language.h has for is_function_constant_defined, which takes an address.
-  void check_question(const clang::CallExpr& call) {
+  /// The token filter makes is_function_constant_defined(c) a call of smelt_language.h's function with the address of
+  /// c.
+  void check_function_constant(const clang::CallExpr& call) {
     const clang::FunctionDecl* function = call.getDirectCallee();
     if (function == nullptr || function->getIdentifier() == nullptr || call.getNumArgs() != 1 ||
         function->getName() != "__smelt_function_constant_defined")
@@ -101,7 +102,7 @@ class StrictnessVisitor final : public TreeWalk {
                            ? llvm::dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParens())
                            : nullptr;
     if (name == nullptr || find_annotation(*name->getDecl(), "function_constant") == nullptr)
-      error(call.getBeginLoc(), "{}", kAsksConstant);
+      error(call.getBeginLoc(), "{}", kWantsFunctionConstant);
   }
 
   template <class... Args>

@@ -9,7 +9,7 @@ class Module;
 
 namespace smelt::aot::msl {
 
-/// air.default_NAME becomes air.fast_NAME where `fast`, else air.NAME. First of all that reads operations.
+/// air.default_NAME becomes air.fast_NAME if `fast`, else air.NAME. Run it before any pass that reads operations.
 void choose_default_functions(llvm::Module& module, bool fast);
 
 }  // namespace smelt::aot::msl

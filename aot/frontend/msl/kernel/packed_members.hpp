@@ -22,11 +22,11 @@ namespace smelt::aot::msl {
 /// Structures with a member that is aligned less than its type, and how they are aligned themselves.
 using PackedTypes = llvm::DenseMap<const llvm::Type*, llvm::Align>;
 
-/// Of the source's own structures. Clang's code is generated.
+/// The packed types among the source's own structures. Clang has generated the code of the module.
 PackedTypes packed_types(clang::ASTContext& context, clang::CodeGenerator& generator);
 
-/// What reads and writes a member of one is no further aligned than the member. Functions that are given a pointer to
-/// one are copied for that. The code is as Clang generated it: addresses still name the structures.
+/// Loads and stores of a member get at most the member's alignment. A function that gets a pointer to such a member is
+/// copied for that. Run this on Clang's own code, in which addresses still name the structures.
 void limit_alignment(llvm::Module& module, const PackedTypes& types);
 
 }  // namespace smelt::aot::msl

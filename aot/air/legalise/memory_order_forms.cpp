@@ -68,7 +68,7 @@ Result<CallOperands> without_order(llvm::IRBuilder<>& builder, const llvm::CallB
 
 }  // namespace
 
-Result<void> memory_orders(PassContext& context) {
+Result<void> memory_order_forms(PassContext& context) {
   const bool is_new = context.target.air >= kFirstMemoryFlags;
   std::vector<llvm::Function*> functions;
   for (llvm::Function& function : context.module) {
