@@ -36,10 +36,10 @@ std::optional<uint32_t> take_count(std::string_view& name) {
   return count;
 }
 
-/// The table of element types.
+/// Compares element types by the table in docs/reference/arguments.md.
 bool same_element(ElementKind given, uint32_t bytes, const NumberType& wanted) {
   if (bytes != wanted.component) return false;
-  // Another byte than 0 and 1 is no bool.
+  // An integer array may have bytes other than 0 and 1, which are not values of bool.
   if (wanted.kind == ElementKind::boolean) return given == ElementKind::boolean;
   if (is_whole(wanted.kind)) return is_whole(given);
   // NumPy has no bfloat16; its bits stand in arrays of uint16.
@@ -54,7 +54,7 @@ uint64_t product(std::span<const uint64_t> shape) {
   return all;
 }
 
-/// Whether some of the last dimensions together have so many elements.
+/// Returns true if some of the last dimensions together have this many elements.
 bool ends_with(std::span<const uint64_t> shape, uint64_t elements) {
   uint64_t inner = 1;
   for (size_t i = shape.size(); i-- > 0 && inner < elements;)
@@ -66,7 +66,7 @@ std::string joined(std::span<const uint64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-/// How vectors and matrices lie in an array of the right numbers.
+/// Compares the shape of an array, whose element type fits, with a declared vector or matrix.
 std::optional<Misfit> misfit_of_shape(std::span<const uint64_t> shape, const NumberType& wanted, std::string_view name,
                                       uint64_t size) {
   if (wanted.rows == 1 || shape.empty() || product(shape) == 0) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Misfit> misfit_of_shape(std::span<const uint64_t> shape, const Num
                   fmt::format("each {} of {} occupies the space of {}: pass an array whose last dimension is {}{}",
                               wanted.columns > 1 ? "column" : "vector", wanted.rows, room, room, packed)};
   }
-  // Two, three or four in the last dimension are components, or else it would not be the last.
+  // A last dimension of 2 to 4 is taken for the components of a vector.
   const uint64_t last = shape.back();
   if (shape.size() < 2 || last < 2 || last > 4 || last % wanted.rows == 0 ||
       (wanted.columns == 1 && ends_with(shape, wanted.rows)))
@@ -103,7 +103,7 @@ bool is_inside(std::string_view name, std::string_view structure) {
          (name[structure.size()] == '.' || name[structure.size()] == '[');
 }
 
-/// "what is wrong", of one value of a record against the member of its name.
+/// Compares one value of a record with the member of its name. Returns nothing if it fits, else why it does not.
 std::optional<std::string> misfit_of_member(const HostField& field, const MemberInfo& member) {
   if (field.offset != member.offset)
     return fmt::format("member '{}' lies at byte {}, the array has it at {}", member.name, member.offset, field.offset);
@@ -123,7 +123,7 @@ std::optional<std::string> misfit_of_member(const HostField& field, const Member
   if (field.kind == ElementKind::raw)
     return elements * field.item >= member.size * count ? std::nullopt : std::optional(wrong_type());
   if (!same_element(field.kind, field.item, type)) return wrong_type();
-  // Of one vector the padding may be left out: nothing of it follows.
+  // A single vector may lack its padding, because no other element follows it.
   const bool is_one = count == 1 && type.columns == 1;
   if (is_one ? elements < type.rows || elements * field.item > member.size
              : elements * field.item != member.size * count)
@@ -138,7 +138,7 @@ std::string listed(std::span<const MemberInfo> members) {
   return names;
 }
 
-/// NumPy's own names for who gives none: f0, f1, ...
+/// Returns true if the fields have the names f0, f1, ..., which NumPy gives to fields without names.
 bool are_numbered(const std::vector<HostField>& fields) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name != fmt::format("f{}", i)) return false;
@@ -175,10 +175,10 @@ std::optional<Misfit> misfit_of_record(const std::vector<HostField>& fields, std
   return std::nullopt;
 }
 
-/// Plain numbers for a structure: right where it holds nothing else, without a gap.
+/// Compares plain numbers with a structure. They fit if all its members are such numbers, without gaps.
 std::optional<Misfit> misfit_of_structure(const HostArray& given, std::string_view name, uint64_t size,
                                           std::span<const MemberInfo> members) {
-  if (product(given.shape) == 0) return std::nullopt;  // which a launch of no threads takes
+  if (product(given.shape) == 0) return std::nullopt;  // a launch of no threads accepts an empty array
   uint64_t next = 0;
   bool same = true;
   for (const MemberInfo& member : members) {
@@ -251,11 +251,11 @@ std::optional<Misfit> misfit(const HostArray& given, const NumberType& wanted, s
     if (members.empty()) return std::nullopt;
     if (given.kind == ElementKind::other)
       return given.fields != nullptr ? misfit_of_record(*given.fields, name, members) : std::nullopt;
-    // Bytes are no numbers to somebody who passes them for a structure.
+    // An array of bytes stands for the structure's memory.
     const bool are_bytes = given.kind == ElementKind::unsigned_integer && given.item == 1;
     return are_bytes ? std::nullopt : misfit_of_structure(given, name, size, members);
   }
-  if (given.kind == ElementKind::other) return std::nullopt;  // records, whose size is asked for elsewhere
+  if (given.kind == ElementKind::other) return std::nullopt;  // records, whose size the caller checks
   // A complex number is two of its parts.
   if (given.kind == ElementKind::complex && wanted.rows == 2 && wanted.columns == 1 &&
       wanted.kind == ElementKind::floating && given.item == size)

@@ -293,7 +293,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
   return tracing() ? run_traced(pipeline, threads, group) : run(pipeline, threads, group);
 }
 
-/// What is null is somebody's way to say that there is nothing, and checked code faults when it is used.
+/// A null buffer is the caller's way to pass nothing; checked code reports an access through it.
 Result<void> Encoder::check_length(const PipelineState& pipeline, const LeastBytes& least) const {
   const uint64_t given = lengths_[least.slot];
   if (slots_[least.slot].is_null || least.holds(given)) return {};

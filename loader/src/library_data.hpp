@@ -45,7 +45,7 @@ struct FunctionRows {
   schema::Range arguments;        ///< rows of the package
   ByClass<SlotMask> needed;       ///< slots that must be bound
   SlotMask may_lack_length = 0;   ///< of threadgroup memory
-  std::vector<LeastBytes> least;  ///< of the buffers that are needed; empty where function constants may take some away
+  std::vector<LeastBytes> least;  ///< of the needed buffers; empty if function constants may remove one
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;
   uint32_t grid_rank = 0;  ///< dimensions that its position in the grid has; 0: one, or not known

@@ -265,7 +265,7 @@ TEST_CASE("what is bound is held to the declared type's length, whichever way it
   CHECK(message_of(encoder->dispatch_threads({1})) ==
         "kernel 'saxpy': buffer 0 'x' has 3 bytes, and the kernel reads float of 4 bytes");
 
-  // Whether an argument is there at all may hang on a function constant: then its length is not known either.
+  // A function constant may remove this argument, so that no length is required.
   spec.function.arguments[2].conditional = true;
   must(encoder->set_pipeline(load(spec)));
   must(encoder->set_memory(0, memory(x)));

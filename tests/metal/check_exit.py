@@ -33,8 +33,9 @@ class CheckExit(unittest.TestCase):
                 self.assertEqual({json.loads(line)["kernel"] for line in file}, {"copy_to"})
 
     def test_nothing_found(self):
-        done = self.run_with("captures and counters*", SMELT_METAL_CHECKED="memory", SMELT_CHECK_EXIT="66")
+        done = self.run_with("threadgroups*", SMELT_METAL_CHECKED="memory", SMELT_CHECK_EXIT="66")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("1 passed", done.stdout)
 
 
 if __name__ == "__main__":

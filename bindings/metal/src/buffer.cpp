@@ -131,7 +131,7 @@ Buffer* Device::newBuffer(const void* pointer, NS::UInteger length, ResourceOpti
   if (!may_be_made(device, kCall, length, options)) return nullptr;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   if (pointer == nullptr) return misuse(kCall, "pointer is null"), nullptr;
-  // Programs ask whether it goes, and copy where it does not: Metal gives nil, and ends nobody.
+  // Programs try this first and copy if it fails, so Metal returns nil instead of stopping them.
   if ((reinterpret_cast<uintptr_t>(pointer) % page != 0 || length % page != 0) && !validation_is_off()) return nullptr;
   if (is_private(options)) return misuse(kCall, "private storage cannot be the caller's memory"), nullptr;
   auto memory = device.loader->wrap({static_cast<std::byte*>(const_cast<void*>(pointer)), length});

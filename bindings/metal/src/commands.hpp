@@ -87,7 +87,7 @@ class ByteArena {
 struct CommandList {
   std::vector<Command> commands;
   std::vector<Bound> bounds;
-  std::vector<const Reachable*> uses;  ///< of checked code; kept by the command buffer
+  std::vector<const Reachable*> uses;  ///< only for checked code; the command buffer keeps them
   std::vector<Step> steps;
   ByteArena arena;
   std::vector<NS::SharedPtr<NS::Object>> kept;  ///< what commands use, each once

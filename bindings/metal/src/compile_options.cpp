@@ -79,7 +79,7 @@ Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions
   if (values.language) {
     const auto version = static_cast<NS::UInteger>(*values.language);
     request.language = Version{static_cast<uint16_t>(version >> 16), static_cast<uint16_t>(version & 0xffff), 0};
-    // Systems before that have Metal 3.2.
+    // Metal 4.1 came with macOS 27, and Metal 4.0 with macOS 26: the target must be such a system.
     if (*values.language > MTL::LanguageVersion4_0)
       request.target = "macos27";
     else if (*values.language > MTL::LanguageVersion3_2 && device_model().system() < 26)

@@ -165,7 +165,8 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
   return {};
 }
 
-/// As Metal's debug layer has it. Without the layer a GPU reads what lies behind; of setBytes here zeros, see bind().
+/// Metal's debug layer refuses these lengths. Without the layer a GPU reads on past the end; here a kernel then reads
+/// zeros after the bytes of setBytes (see bind()), and other memory that is too short is still refused.
 std::string ComputeEncoderObject::trouble_with_lengths() const {
   for (const loader::LeastBytes& least : pipeline->pipeline->least_bytes()) {
     const Slot& slot = slots[least.slot];
@@ -234,13 +235,11 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
 
 void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, const BufferObject* indirect) {
   if (!state.may_encode(call)) return;
-  std::string trouble;
-  if (pipeline == nullptr)
-    trouble = "no pipeline was set (setComputePipelineState:)";
-  else if (trouble = trouble_with_group(command.group); trouble.empty())
-    trouble = trouble_with_bindings();
-  if (trouble.empty() && pipeline != nullptr) trouble = trouble_with_tables();
-  if (trouble.empty() && pipeline != nullptr) trouble = trouble_with_lengths();
+  std::string trouble =
+      pipeline == nullptr ? "no pipeline was set (setComputePipelineState:)" : trouble_with_group(command.group);
+  if (trouble.empty()) trouble = trouble_with_bindings();
+  if (trouble.empty()) trouble = trouble_with_tables();
+  if (trouble.empty()) trouble = trouble_with_lengths();
   if (!trouble.empty()) {
     const std::string of = pipeline != nullptr ? fmt::format("kernel '{}': ", pipeline->pipeline->name()) : "";
     state.buffer->reject(misuse(call, "{}{}", of, trouble));
@@ -427,6 +426,7 @@ void ComputeCommandEncoder::useResources(const Resource* const resources[], NS::
   constexpr const char* kCall = "-[MTLComputeCommandEncoder useResources:count:usage:]";
   ComputeEncoderObject& encoder = from(this);
   if (!encoder.state.may_encode(kCall)) return;
+  const bool is_checked(encoder.state.buffer->queue->device.checked);
   for (NS::UInteger i = 0; i < count; ++i) {
     if (resources[i] == nullptr) {
       encoder.state.buffer->reject(misuse(kCall, "resource {} is null", i));
@@ -435,6 +435,7 @@ void ComputeCommandEncoder::useResources(const Resource* const resources[], NS::
     encoder.state.buffer->keep_resource(const_cast<Resource*>(resources[i]));
     if (const uint64_t hazard = hazard_of(*resources[i]); hazard != 0)
       encoder.used[hazard] |= (usage & ResourceUsageWrite) != 0;
+    if (!is_checked) continue;
     if (const auto* const reachable = dynamic_cast<const Reachable*>(resources[i]))
       encoder.reachable.push_back(reachable);
   }

@@ -58,7 +58,7 @@ class ComputeEncoderObject final : public MTL::ComputeCommandEncoder {
   std::array<TextureObject*, kTextures> textures{};  // kept by the command buffer
   std::array<SamplerObject*, kSamplers> samplers{};
   std::unordered_map<uint64_t, bool> used;  // useResource: what kernels reach through memory
-  std::vector<const Reachable*> reachable;  // likewise, of checked code
+  std::vector<const Reachable*> reachable;  // useResource: only for checked code
   bool barrier = false;                     // before the next dispatch
 
   void set_buffer(const char* call, const MTL::Buffer* buffer, uint64_t offset, uint64_t index);

@@ -9,15 +9,18 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace smelt::metal {
 
-/// By the place in the buffer. Keeps none of them alive. Any thread.
+/// Holds weak references by their place in the buffer. Thread-safe.
 class EncodedHandles {
  public:
-  /// Null: the place holds no handle any more.
+  /// Replaces the texture at `place`; null removes it.
   void put(const std::byte* place, const loader::TextureRef& texture) { put_at(textures_, place, texture); }
+  /// Replaces the sampler at `place`; null removes it.
   void put(const std::byte* place, const loader::SamplerRef& sampler) { put_at(samplers_, place, sampler); }
+  /// Declares those that still exist to an encoder.
   void use(loader::Encoder& encoder) const {
     const std::lock_guard lock(mutex_);
     for (const auto& [place, texture] : textures_)

@@ -36,9 +36,7 @@ Result<NS::SharedPtr<LibraryObject>> load_metallib(DeviceObject& device, const l
   options.allow_no_code = true;
   SMELT_TRY(auto names, loader::Library::load(device.loader, metallib, options));
   auto code = code_of(metallib, names->digest(), device.level, device.checked);
-  auto made = NS::TransferPtr(new LibraryObject(device, std::move(names), std::move(code)));
-  made->metallib = [metallib] { return metallib; };
-  return made;
+  return NS::TransferPtr(new LibraryObject(device, std::move(names), std::move(code), [metallib] { return metallib; }));
 }
 
 Result<loader::OwnedBytes> read_owned(const std::string& path) {
@@ -75,12 +73,11 @@ Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const 
   const std::optional<Digest> key = has_visible(request.text) ? std::nullopt : key_of(request);
   if (key) {
     SMELT_TRY(auto kernels, kernels_of(request, *key, device.level, device.checked));
-    auto made = NS::TransferPtr(new LibraryObject(device, std::move(kernels)));
-    made->metallib = [request]() -> Result<loader::OwnedBytes> {
+    const auto compile = [request]() -> Result<loader::OwnedBytes> {
       SMELT_TRY(const auto package, compiled_source(request));
       return metallib_of(package.bytes, request.target);
     };
-    return made;
+    return NS::TransferPtr(new LibraryObject(device, std::move(kernels), compile));
   }
   // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once. Of
   // source, kernels alone are known; a Metal library has its visible functions.
@@ -127,14 +124,14 @@ std::nullptr_t library_error(NS::Error** out, const Error& error) {
   return fail_with(out, "MTLLibraryErrorDomain", static_cast<NS::Integer>(code_of(error.code)), error.message);
 }
 
-LibraryObject::LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code)
-    : device(on), library_(std::move(library)), code_(std::move(code)) {
+LibraryObject::LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code, MakeMetallib make)
+    : device(on), make_metallib(std::move(make)), library_(std::move(library)), code_(std::move(code)) {
   const auto names = library_->function_names();
   names_.assign(names.begin(), names.end());
 }
 
-LibraryObject::LibraryObject(DeviceObject& on, SourceKernels source)
-    : device(on), name_texts_(std::move(source.names)), code_(std::move(source.code)) {
+LibraryObject::LibraryObject(DeviceObject& on, SourceKernels source, MakeMetallib make)
+    : device(on), make_metallib(std::move(make)), name_texts_(std::move(source.names)), code_(std::move(source.code)) {
   names_.assign(name_texts_.begin(), name_texts_.end());
 }
 
@@ -174,13 +171,10 @@ Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const lo
   auto loaded = [&]() -> Result<NS::SharedPtr<LibraryObject>> {
     if (magic != "SMLT") return load_metallib(device, bytes);
     auto library = loader::Library::load(device.loader, bytes, options_for(device));
-    if (library) {
-      auto made = NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr));
-      made->metallib = [bytes] { return metallib_of(bytes, device_model().compile_target()); };
-      return made;
-    }
+    const auto find_metallib = [bytes] { return metallib_of(bytes, device_model().compile_target()); };
+    if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr, find_metallib));
     // No code for this CPU, or none that may be used: from its Metal library then.
-    auto metallib = metallib_of(bytes, device_model().compile_target());
+    auto metallib = find_metallib();
     if (!metallib) return tl::unexpected(std::move(library).error());
     return load_metallib(device, *metallib);
   }();
@@ -266,9 +260,8 @@ Device* Library::device() const {
   return &from(this).device;
 }
 NS::Data* Library::libraryDataContents() const {
-  const auto& make = from(this).metallib;
-  const auto made = make ? make() : smelt::Result<smelt::loader::OwnedBytes>();
-  return made ? NS::Data::data(made->bytes.data(), made->bytes.size()) : nullptr;
+  const auto metallib = from(this).make_metallib();
+  return metallib ? NS::Data::data(metallib->bytes.data(), metallib->bytes.size()) : nullptr;
 }
 NS::Array* Library::functionNames() const {
   std::vector<NS::Object*> names;

@@ -19,10 +19,11 @@ namespace smelt::metal {
 
 class LibraryObject final : public MTL::Library {
  public:
+  using MakeMetallib = std::function<Result<loader::OwnedBytes>()>;
   /// Of a file or bytes. `code`: null when the library brings its own.
-  LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code);
+  LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code, MakeMetallib make_metallib);
   /// Of source: nothing but the names is known until something is compiled.
-  LibraryObject(DeviceObject& on, SourceKernels source);
+  LibraryObject(DeviceObject& on, SourceKernels source, MakeMetallib make_metallib);
   std::string_view class_name() const override { return "MTLLibrary"; }
 
   std::span<const std::string_view> names() const { return names_; }
@@ -40,7 +41,7 @@ class LibraryObject final : public MTL::Library {
 
   DeviceObject& device;
   Label label;
-  std::function<Result<loader::OwnedBytes>()> metallib;  ///< what it is of, or is compiled to
+  const MakeMetallib make_metallib;  ///< finds or compiles its Metal library
 
  private:
   struct Slot {

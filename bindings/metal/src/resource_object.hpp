@@ -50,7 +50,7 @@ class Bindable {
   ~Bindable() = default;
 };
 
-/// Through which a dispatch may come to textures and samplers that it does not bind.
+/// A resource through which a dispatch may reach textures and samplers that it does not bind.
 class Reachable {
  public:
   virtual void use(loader::Encoder& encoder) const = 0;

@@ -104,7 +104,7 @@ using namespace smelt::foundation;
     file_error(error, NSFileWriteFileExistsError, EEXIST, path);
     return NO;
   }
-  errno = ENOENT;
+  errno = ENOENT;  // for a null path, which reaches no system call
   if ([self writeToFile:path atomically:(options & NSDataWritingAtomic) != 0]) return YES;
   file_error(error, NSFileWriteUnknownError, errno, path);
   return NO;

@@ -14,7 +14,7 @@
 }
 @end
 @implementation OS_dispatch_data
-// As NSData: on a Mac one is the other.
+// On a Mac, dispatch data is also NSData.
 - (NSUInteger)length {
   return size_;
 }

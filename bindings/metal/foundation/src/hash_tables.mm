@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tables of weak objects are small: a look goes through all of them.
+// Programs keep few objects in such tables, so each search goes through all of them.
 #include <list>
 
 #include "internal.hpp"
@@ -7,7 +7,7 @@
 using namespace smelt::foundation;
 
 @implementation NSHashTable {
-  std::list<id> slots_;  // their addresses stay: a weak one is cleared when its object goes
+  std::list<id> slots_;  // a list, because the runtime keeps the address of a weak slot to clear it
   NSPointerFunctionsOptions options_;
 }
 + (NSHashTable*)weakObjectsHashTable {
@@ -23,7 +23,7 @@ using namespace smelt::foundation;
 - (BOOL)smelt_isWeak {
   return (options_ & 0xFF) == NSPointerFunctionsWeakMemory;
 }
-// Retained; nil for one that is gone.
+// Returns the object retained, or nil if it no longer exists.
 - (id)smelt_take:(id*)slot {
   return [self smelt_isWeak] ? objc_loadWeakRetained(slot) : [*slot retain];
 }
@@ -62,7 +62,7 @@ using namespace smelt::foundation;
 }
 - (void)addObject:(id)object {
   if (!object || [self containsObject:object]) return;
-  // Places of objects that are gone are free.
+  // Objects that no longer exist give up their slots here, so that the table does not grow without bound.
   for (auto slot = slots_.begin(); slot != slots_.end();) {
     id there = [self smelt_take:&*slot];
     if (there) {

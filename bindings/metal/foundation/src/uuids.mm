@@ -9,6 +9,15 @@
 
 using namespace smelt::foundation;
 
+namespace {
+
+/// The text has a hyphen before these bytes.
+bool begins_group(unsigned byte) {
+  return byte == 4 || byte == 6 || byte == 8 || byte == 10;
+}
+
+}  // namespace
+
 @implementation NSUUID {
   uuid_t bytes_;
 }
@@ -29,7 +38,7 @@ using namespace smelt::foundation;
   size_t at = 0;
   bool fits = given.size() == 36;
   for (unsigned i = 0; fits && i < sizeof bytes_; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) fits = given[at++] == '-';
+    if (begins_group(i)) fits = given[at++] == '-';
     const std::string pair(given.substr(at, 2));
     fits = fits && pair.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
     if (fits) bytes_[i] = static_cast<unsigned char>(std::stoul(pair, nullptr, 16));
@@ -50,7 +59,7 @@ using namespace smelt::foundation;
   std::string text;
   char pair[3];
   for (unsigned i = 0; i < sizeof bytes_; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    if (begins_group(i)) text += '-';
     snprintf(pair, sizeof pair, "%02X", bytes_[i]);
     text += pair;
   }
@@ -60,7 +69,8 @@ using namespace smelt::foundation;
   return [self retain];
 }
 - (BOOL)isEqual:(id)other {
-  return [other isKindOfClass:[NSUUID class]] && [self.UUIDString isEqualToString:[other UUIDString]];
+  return [other isKindOfClass:[NSUUID class]] &&
+         memcmp(bytes_, static_cast<NSUUID*>(other)->bytes_, sizeof bytes_) == 0;
 }
 - (NSUInteger)hash {
   NSUInteger first = 0;

@@ -25,7 +25,7 @@ SMELT_GET_TEXT(MTL::Library, installName)
   Scope scope;
   return array(core<MTL::Library>(self)->functionNames());
 }
-// In no header of Apple's; programs that keep libraries declare it themselves.
+// No header of Apple's declares it; programs that keep libraries declare it themselves.
 - (dispatch_data_t)libraryDataContents {
   Scope scope;
   const NS::Data* data = core<MTL::Library>(self)->libraryDataContents();

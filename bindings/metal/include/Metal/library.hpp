@@ -107,8 +107,8 @@ class SMELT_METAL_API Library : public NS::Referencing<Library> {
   NS::Array* functionNames() const;
   LibraryType type() const { return LibraryTypeExecutable; }
   NS::String* installName() const { return nullptr; }
-  /// The bytes of its Metal library, which Objective-C programs ask for by this name. Of source they are compiled now.
-  /// Null where that fails.
+  /// The bytes of its Metal library, which Objective-C programs ask for by this name. For a library of source, this
+  /// call compiles them. Returns null if that fails.
   NS::Data* libraryDataContents() const;
 };
 

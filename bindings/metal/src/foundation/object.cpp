@@ -31,8 +31,6 @@ struct PoolStack {
   }
 };
 
-/// As on a Mac, what the main thread has in its own pool goes with the process: a program that releases such an object
-/// itself, once too often, is none the worse.
 bool is_main_thread() {
   return ::gettid() == ::getpid();
 }
@@ -43,6 +41,8 @@ PoolStack& pools() {
   thread_local PoolStack* stack = nullptr;
   if (stack == nullptr) {
     stack = new PoolStack;
+    // As on a Mac, the main thread's own pool is never drained: a program that releases such an object itself, once
+    // too often, then still ends well.
     if (is_main_thread()) return *stack;
     const auto end = [](void* place) {
       auto*& ending = *static_cast<PoolStack**>(place);

@@ -32,7 +32,7 @@ class Batch {
     std::array<const smelt_cpu_sampler*, SMELT_CPU_MAX_SAMPLERS> samplers;
     std::vector<BufferRef> buffers;                    ///< kept until it has run
     std::vector<std::shared_ptr<const void>> handles;  ///< textures and samplers, likewise
-    std::shared_ptr<const KnownHandles> known;         ///< of checked code
+    std::shared_ptr<const KnownHandles> known;         ///< null unless the code is checked
     std::vector<std::byte> inlined;                    ///< what set_bytes gave; `addresses` point into it
 
     // What came of it.

@@ -61,7 +61,7 @@ struct CpuCode {
   schema::CpuRangeKind range;
   bool waits;  ///< groups may wait for each other
   Checks checked;
-  uint32_t threadgroup_bytes;  ///< that its variables have, and the room between them, from the begin of scratch
+  uint32_t threadgroup_bytes;  ///< its variables, with the gaps between them, from the beginning of scratch
   uint64_t fixed_bytes;
   uint64_t bytes_per_thread;
   Bytes constants;  ///< the block that the code reads; of constants_bytes
@@ -127,13 +127,13 @@ class CpuEncoder final : public Encoder {
   Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_services& services,
                                smelt_cpu_fault& fault);
 
-  /// Each group on a thread of its own, as many as it takes.
+  /// Runs groups that wait for each other, each on a thread of its own, on as many threads as that needs.
   Result<void> launch_waiting(const CpuPipeline& pipeline, Prelude& prelude, smelt_cpu_fault& fault);
 
   /// What is the same for a launch and one that is kept. `prelude` is not to be moved afterwards.
   Result<void> prepare(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, Prelude& prelude);
   void keep(const CpuPipeline& pipeline, const Prelude& prelude);
-  /// To a launch by now; null for code that does not ask.
+  /// The textures and samplers that a launch may use now. Null unless `code` is checked, which alone asks for them.
   std::shared_ptr<const KnownHandles> known_to(const CpuCode& code) const;
 
   CpuDevice& cpu_;

@@ -223,12 +223,13 @@ struct CpuEncoder::Prelude {
   bool by_thread() const { return code->range == schema::CpuRangeKind::threads; }
   uint64_t groups() const { return uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2]; }
   bool waits() const { return code->waits && groups() > 1; }
+  /// The position in the grid of the group with this number.
   std::array<uint32_t, 3> place_of(uint64_t group) const {
     return {static_cast<uint32_t>(group % dispatch.groups[0]),
             static_cast<uint32_t>(group / dispatch.groups[0] % dispatch.groups[1]),
             static_cast<uint32_t>(group / dispatch.groups[0] / dispatch.groups[1])};
   }
-  /// Of the group that is there.
+  /// The range of the group at this position.
   smelt_cpu_range box_of(const std::array<uint32_t, 3>& at) const {
     smelt_cpu_range one{};
     for (size_t axis = 0; axis < 3; ++axis) {
@@ -481,7 +482,7 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   for (uint64_t i = 0; i < groups && !ending.requested() && !(guard && guard->has_ended_it()); ++i) {
     const std::array<uint32_t, 3> at = prelude.place_of(cpu_.order().at(i, groups));
     const smelt_cpu_range box = prelude.box_of(at);
-    if (watcher) watcher->begin_group_code({at[0], at[1], at[2]});
+    if (watcher) watcher->begin_group_code(at);
     if (guard) guard->begins(i + 1 == groups);
     code.entry(&dispatch, &box, scratch);
     ending.look();

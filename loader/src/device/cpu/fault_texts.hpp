@@ -8,14 +8,14 @@
 
 namespace smelt::loader {
 
-/// Of the kernel's own, as checked code lists them (smelt_cpu_fault::variables).
+/// A variable of the kernel in threadgroup memory.
 struct ThreadgroupVariable {
-  uint64_t offset = 0;  ///< from the begin of threadgroup memory
+  uint64_t offset = 0;  ///< from the beginning of threadgroup memory
   uint64_t bytes = 0;
-  std::string_view name;  ///< of the code
+  std::string_view name;  ///< its text lives as long as the code
   std::string title() const { return fmt::format("threadgroup variable '{}'", name); }
 };
-/// None of a null text.
+/// Reads the list of variables that checked code has (smelt_cpu_fault::variables). A null text lists none.
 std::vector<ThreadgroupVariable> threadgroup_variables(const char* text);
 
 /// An access outside of memory, of code that is not checked; or what is no access.

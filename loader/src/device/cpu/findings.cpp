@@ -83,9 +83,14 @@ bool is_note(const Finding& finding) {
   return finding.kind == Finding::Kind::same_value;
 }
 
+/// A note says in its text that it is not an error.
+std::string marked_text_of(const Finding& finding) {
+  return (is_note(finding) ? "note: " : "") + text_of(finding);
+}
+
 std::atomic<bool> says_findings{false}, has_found{false};
 
-/// What SMELT_CHECK_EXIT says; 0: nothing, or no exit code.
+/// The exit code that SMELT_CHECK_EXIT asks for; 0 if it asks for none.
 int exit_code() {
   const char* const word = std::getenv("SMELT_CHECK_EXIT");
   const std::string_view text(word != nullptr ? word : "");
@@ -97,9 +102,8 @@ int exit_code() {
   return is_code ? code : 0;
 }
 
-/// Registered before main, so that it runs behind all that the program itself does at its end.
+/// The handler is registered before main, so that it runs after those that the program itself registers.
 const bool registered = [] {
-  if (std::getenv("SMELT_CHECK_EXIT") == nullptr) return false;
   static const int code = exit_code();
   return code != 0 && std::atexit([] {
                         if (!has_found) return;
@@ -121,7 +125,8 @@ void append_to_report(const std::string& lines) {
   std::fclose(file);
 }
 
-/// To $SMELT_CHECK_REPORT, and where it is asked for to stderr, what this process has not told of yet.
+/// Writes the findings that this process has not reported yet to $SMELT_CHECK_REPORT, and after say_findings() to
+/// stderr.
 void report(const std::vector<Finding>& findings) {
   static std::mutex lock;
   static auto& told_of = *new std::set<std::string>();
@@ -135,8 +140,7 @@ void report(const std::vector<Finding>& findings) {
              .second)
       continue;
     lines += json_of(finding) + "\n";
-    said +=
-        fmt::format("smelt: kernel '{}': {}{}\n", finding.kernel, is_note(finding) ? "note: " : "", text_of(finding));
+    said += fmt::format("smelt: kernel '{}': {}\n", finding.kernel, marked_text_of(finding));
   }
   if (lines.empty()) return;
   append_to_report(lines);
@@ -219,8 +223,7 @@ Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
     text = text_of(findings_of_thread[0]);
   } else {
     text = fmt::format("{} {}", faults, faults == 1 ? "finding" : "findings");
-    for (const Finding& finding : findings_of_thread)
-      text += fmt::format("\n  {}{}", is_note(finding) ? "note: " : "", text_of(finding));
+    for (const Finding& finding : findings_of_thread) text += "\n  " + marked_text_of(finding);
   }
   auto error = fail(Errc::buffer_bounds, "kernel '{}': {}", kernel, text);
   error.value().subject = kernel;

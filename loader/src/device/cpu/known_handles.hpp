@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which textures and samplers a launch was handed, so that checked code takes nothing else for one.
+// The textures and samplers that a launch may use, so that checked code refuses every other handle.
 #pragma once
 
 #include "smelt/loader/texture.hpp"
@@ -10,12 +10,12 @@
 
 namespace smelt::loader {
 
-/// The addresses that kernels know them by, each greater than the one before it.
+/// Handles, which are addresses, in ascending order without duplicates, as checked code searches them.
 struct KnownHandles {
   std::vector<uint64_t> textures, samplers;
 };
 
-/// What is bound, where null is nothing, and what an encoder uses besides.
+/// Collects the handles of bound textures and samplers (null: an empty slot) and of those of Encoder::use.
 std::shared_ptr<const KnownHandles> known_handles(std::span<const smelt_cpu_texture* const> textures,
                                                   std::span<const smelt_cpu_sampler* const> samplers,
                                                   std::span<const TextureRef> used_textures,

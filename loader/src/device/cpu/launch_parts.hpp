@@ -49,10 +49,10 @@ inline thread_local Scratch scratch_of_thread;
 /// Threads of this kernel took so long.
 void learn(const CpuPipeline& pipeline, float nanoseconds, double threads);
 
-/// What the host does for one launch, which it outlives.
+/// The services of the host for one launch, for which they must stay alive.
 class LaunchServices {
  public:
-  /// `known`: of checked code.
+  /// `known`: null unless the code is checked.
   LaunchServices(CpuDevice& device, const CpuPipeline& pipeline, std::shared_ptr<const KnownHandles> known);
   LaunchServices(const LaunchServices&) = delete;
   LaunchServices& operator=(const LaunchServices&) = delete;

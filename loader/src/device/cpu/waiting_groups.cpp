@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kFirstLook{1};
 constexpr std::chrono::milliseconds kLastLook{50};
 
-/// The threads of one launch, and how far they are.
+/// The threads of one launch, and their progress.
 class Workers {
  public:
   explicit Workers(const WaitingGroups& groups) : groups_(groups) {}
@@ -54,7 +54,7 @@ class Workers {
   }
 
  private:
-  /// False: there are as many as there may be.
+  /// Starts up to `count` more threads. Returns false if none could be started.
   bool begin(unsigned count) {
     const uint64_t most = std::min<uint64_t>(groups_.count, kMostWaitingGroups);
     const size_t before = threads_.size();

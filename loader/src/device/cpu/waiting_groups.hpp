@@ -13,9 +13,9 @@
 
 namespace smelt::loader {
 
-/// At most so many groups are under way at the same time.
+/// At most this many groups run at the same time.
 constexpr unsigned kMostWaitingGroups = 256;
-/// Where no group has ended for so long and others cannot begin, those that run wait for those that do not.
+/// If no group ends for this long and no other can begin, the running groups must be waiting for some that cannot run.
 constexpr std::chrono::seconds kWaitingPatience{5};
 
 struct WaitingGroups {
@@ -26,7 +26,7 @@ struct WaitingGroups {
   std::function<void()> end;              ///< makes the groups that run return soon
 };
 
-/// False: it was ended, because groups waited for some that had not begun.
+/// Returns false if it ended the launch, because groups waited for some that had not begun.
 bool run_waiting_groups(const WaitingGroups& groups);
 
 /// For groups that run one after the other, on the thread that makes it: ends a launch whose group waits for one that
@@ -38,7 +38,7 @@ class WaitingGuard {
   WaitingGuard(const WaitingGuard&) = delete;
   WaitingGuard& operator=(const WaitingGuard&) = delete;
 
-  /// `last`: none comes after it, so it may take as long as it likes.
+  /// Call this before each group. `last`: no group comes after it, so it may take any time.
   void begins(bool last);
   bool has_ended_it() const { return has_ended_it_; }
 

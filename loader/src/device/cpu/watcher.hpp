@@ -25,8 +25,8 @@ class CpuPipeline;
 /// accesses, code writes into cells itself (aot/cpu/work_item/watch.cpp); it asks where that is not enough.
 class Watcher {
  public:
-  /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup memory, of which the code itself
-  /// says how much it is. All outlive the watcher.
+  /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup variables, whose length (with
+  /// gaps) is `static_threadgroup_bytes`. All outlive the watcher.
   Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, Checks checks, std::span<std::byte> scratch,
           uint32_t static_threadgroup_bytes, const LaunchOrder& order);
   Watcher(const Watcher&) = delete;
@@ -133,7 +133,8 @@ class Watcher {
   const Era& era(Touch touch) const { return eras_[touch.era() - group_since_]; }
   const Span& span(Touch touch) const;
   uint32_t thread_of(Touch touch) const { return span(touch).group * group_threads_ + touch.thread(); }
-  const char* text(Touch touch) const { return reinterpret_cast<const char*>(sites_) + sites_[touch.site()].text; }
+  const char* text(uint32_t site) const { return reinterpret_cast<const char*>(sites_) + sites_[site].text; }
+  const char* text(Touch touch) const { return text(touch.site()); }
   uint64_t element_bytes(Touch touch) const {
     return uint64_t{1} << (sites_[touch.site()].flags >> SMELT_CPU_ACCESS_ELEMENT & 7);
   }

@@ -107,7 +107,7 @@ void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t a
   if (now.is_write()) {
     for (const Touch read : reads)
       if (races_with(read)) found_race(read, now, address, is_threadgroup);
-    // What races with an atomic races with a write as well, but not the other way round.
+    // Every access that races with an atomic also races with a write, but not the other way round: the write stays.
     const bool says_more = now.is_atomic() && !write.is_empty() && !write.is_atomic() &&
                            write.thread() == now.thread() && write.era() == now.era();
     // Code asks about it until it is settled.

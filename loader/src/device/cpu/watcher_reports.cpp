@@ -100,8 +100,7 @@ FindingSide Watcher::side(uint32_t thread, const char* place, std::string does) 
 
 void Watcher::name_memory(Finding& finding, uint64_t address, uint64_t bytes) const {
   const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
-  for (const ThreadgroupVariable& variable :
-       threadgroup_variables(reinterpret_cast<const char*>(sites_) + sites_[0].text))
+  for (const ThreadgroupVariable& variable : threadgroup_variables(text(uint32_t{0})))  // site 0 is no access
     if (address >= low + variable.offset && address < low + variable.offset + variable.bytes) {
       finding.memory = variable.title();
       finding.element = (address - low - variable.offset) / bytes;

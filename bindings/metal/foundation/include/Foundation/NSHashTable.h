@@ -21,7 +21,7 @@ static const NSHashTableOptions NSHashTableObjectPointerPersonality = NSPointerF
 + (NSHashTable<ObjectType>*)weakObjectsHashTable;
 + (NSHashTable<ObjectType>*)hashTableWithOptions:(NSPointerFunctionsOptions)options;
 - (instancetype)initWithOptions:(NSPointerFunctionsOptions)options capacity:(NSUInteger)capacity;
-/* Those that are there. */
+/* Counts only objects that still exist. */
 @property(readonly) NSUInteger count;
 @property(readonly, copy) NSArray<ObjectType>* allObjects;
 @property(readonly, nonatomic) ObjectType anyObject;

@@ -7,10 +7,10 @@
 typedef unsigned char uuid_t[16];
 
 @interface NSUUID : NSObject <NSCopying>
-/** A random one (version 4). */
+/** Makes a random UUID (version 4). */
 + (instancetype)UUID;
 - (instancetype)init;
-/** nil for text of another form. */
+/** Returns nil for text of another form. */
 - (instancetype)initWithUUIDString:(NSString*)text;
 - (instancetype)initWithUUIDBytes:(const uuid_t)bytes;
 - (void)getUUIDBytes:(uuid_t)bytes;
