@@ -117,10 +117,9 @@ void Lmdb::begin() {
 }
 
 ByteView Lmdb::view(const Digest& key) {
-  MDB_val name{key.bytes.size(), const_cast<std::byte*>(key.bytes.data())};
-  MDB_val value{};
-  must(mdb_get(static_cast<MDB_txn*>(transaction_), database_, &name, &value) == 0, "lmdb get");
-  return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
+  const auto found = look(key);
+  must(found.has_value(), "lmdb get");
+  return *found;
 }
 
 std::optional<ByteView> Lmdb::look(const Digest& key) {

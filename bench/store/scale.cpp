@@ -48,7 +48,7 @@ void must(bool fine, std::string_view what) {
   std::exit(1);
 }
 
-/// What is asked of each contender. A get copies the bytes.
+/// A store that is measured. A get copies the bytes.
 class Contender {
  public:
   virtual ~Contender() = default;
@@ -143,7 +143,7 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Of this moment, without pages that are shared with the disk's cache, as the index' are.
+/// Memory at this moment, without pages that are shared with the disk's cache, as those of the index are.
 double own_megabytes() {
   double kilobytes = 0;
   if (std::FILE* const file = std::fopen("/proc/self/status", "re"); file != nullptr) {

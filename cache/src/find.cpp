@@ -12,7 +12,7 @@ namespace smelt::cache {
 namespace {
 
 constexpr std::chrono::milliseconds kFillAtFind{5};
-constexpr uint64_t kMostAhead = uint64_t{256} << 10;  // read together with the record, blobs that lie before it
+constexpr uint64_t kMostAhead = uint64_t{256} << 10;  // blobs before a record are read together with it
 
 }  // namespace
 
@@ -22,7 +22,7 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
     std::shared_ptr<const void> owner;
     ByteView bytes;
   };
-  // What was written with the record lies before it: one read brings all of a small entry.
+  // Blobs that were written with the record lie before it: one read brings all of a small entry.
   std::optional<Copied> ahead;
   uint64_t ahead_at = place.at;
   const auto piece = [&](uint64_t pack, uint64_t at, uint64_t bytes) -> std::optional<Piece> {
@@ -289,8 +289,7 @@ Result<uint64_t> StoreState::drop_damaged(const Digest& key) {
     if (!entry) return {};
     SMELT_TRY(const auto blobs, tables.blob.of_entry(entry->id));
     for (const BlobRow& blob : blobs) {
-      const auto copy = packs.copy(blob.pack, blob.at, blob.stored);
-      if (copy && checksum(copy->bytes) == blob.sum) continue;
+      if (packs.copy_whole(blob.pack, blob.at, blob.stored, blob.sum)) continue;
       SMELT_TRY(const uint64_t users, drop_damaged(blob, entry->id));
       dropped += users;
     }

@@ -101,8 +101,8 @@ Result<void> StoreState::fill_index() {
   SMELT_TRY(const auto rows, tables.entry.after(from, kRowsInOne));
   for (const EntryRow& row : rows) {
     Place place = row.place();
-    // What lies between two records was written with the second one, or is dead and the reading ahead a little too
-    // long.
+    // Bytes between two records were written with the second one; or they are dead, and a little too much is read
+    // ahead.
     if (filled_to.pack == place.pack && place.at >= filled_to.end && place.at - filled_to.end <= kLongestLead)
       place.lead = place.at - filled_to.end;
     filled_to = {place.pack, aligned(place.at + place.bytes)};

@@ -69,7 +69,7 @@ constexpr uint64_t kDirectories = 256, kNotes = 36864, kMostNoted = (kSegmentByt
 constexpr uint64_t kMapAhead = uint64_t{64} << 20;
 constexpr int kLooks = 64;  // of a reader, while the segment it looks at is replaced each time
 
-// What a segment of slots says of itself in its first slot.
+// A segment of slots says in its first slot which it is.
 constexpr uint64_t kSlotsMagic = 0x73746f6c73474553, kFreeMagic = 0x6565726673474553;
 
 uint32_t boot_id() {
@@ -90,7 +90,7 @@ struct Key {
   explicit Key(const Digest& key) {
     for (size_t i = 0; i < 4; ++i) words[i] = load_le<uint64_t>(key.bytes.data() + 8 * i);
   }
-  /// Of all its bytes: what the caller hashed decides nothing here.
+  /// All bytes of the key count: how well the caller hashed decides nothing here.
   uint64_t hash() const {
     uint64_t mixed = words[0] * 0x9e3779b97f4a7c15 + words[1] * 0xc2b2ae3d27d4eb4f + words[2] * 0x165667b19e3779f9 +
                      words[3] * 0xd6e8feb86659fd93;

@@ -107,7 +107,7 @@ class Index {
   void note(const Digest& key);
   /// The keys that were noted; none when they were too many.
   std::optional<std::vector<Digest>> noted() const;
-  /// What a dead writer left is mended: finds that began before do not say that a key is absent.
+  /// The table is mended after a dead writer: finds that began before do not say that a key is absent.
   void set_mended();
   /// False: no room for it, on the disk or in what is mapped.
   bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true, uint32_t hits = 0);

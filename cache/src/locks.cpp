@@ -51,13 +51,14 @@ std::map<std::pair<int, uint64_t>, int>& held_files() {
   return files;
 }
 
-bool lock_own_file(int fd, const uint64_t of, uint64_t byte) {
+bool lock_own_file(int fd, uint64_t byte) {
   const auto lock_file = platform::path_of(fd);
   if (!lock_file) return false;
   // Flights share 4096 files, so that a long-lived store does not fill with them.
-  if (byte < kFlightBytes) byte %= 4096;
-  if (byte >= kBeatByte) byte = kBeatByte + (byte - kBeatByte) % 4096;
-  const std::string path = fmt::format("{}.{:x}", lock_file->string(), byte);
+  uint64_t number = byte;
+  if (byte < kFlightBytes) number = byte % 4096;
+  if (byte >= kBeatByte) number = kBeatByte + (byte - kBeatByte) % 4096;
+  const std::string path = fmt::format("{}.{:x}", lock_file->string(), number);
   const int own = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (own < 0) return false;
   int locked = 0;
@@ -68,7 +69,7 @@ bool lock_own_file(int fd, const uint64_t of, uint64_t byte) {
     return false;
   }
   const std::lock_guard lock(held_mutex);
-  held_files()[{fd, of}] = own;
+  held_files()[{fd, byte}] = own;
   return true;
 }
 
@@ -126,7 +127,7 @@ bool lock_byte(int fd, uint64_t byte) {
     if (errno != EINTR) return false;
   }
 #endif
-  return lock_own_file(fd, byte, byte);
+  return lock_own_file(fd, byte);
 }
 
 bool is_locked(int fd, uint64_t byte) {

@@ -36,7 +36,7 @@ bool lock_byte(int fd, uint64_t byte);
 /// In turn with all who wait. False after `most`: the descriptor must be closed then, since the wait goes on with it.
 /// `waits` is called after the first second.
 bool lock_byte_within(int fd, uint64_t byte, std::chrono::milliseconds most, const std::function<void()>& waits);
-/// Whether another holder has it.
+/// True when another holder has it.
 bool is_locked(int fd, uint64_t byte);
 void unlock_byte(int fd, uint64_t byte);
 

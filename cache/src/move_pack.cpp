@@ -49,8 +49,8 @@ class PackMove {
  private:
   Result<void> move_blob(const BlobRow& blob) {
     SMELT_TRY(const auto users, tables_.entry.users_of(blob.id));
-    const auto copy = state_.packs.copy(pack_, blob.at, blob.stored);
-    if (!copy || checksum(copy->bytes) != blob.sum) {  // damage is not carried along
+    const auto copy = state_.packs.copy_whole(pack_, blob.at, blob.stored, blob.sum);
+    if (!copy) {  // damage is not carried along
       for (const EntryRow& user : users) SMELT_TRY_VOID(state_.delete_entry(user));
       return tables_.blob.erase(blob.id);
     }
@@ -62,10 +62,9 @@ class PackMove {
 
   /// Writes the record of an entry anew; with `blob`, its part there points to the new place.
   Result<void> rewrite_record(EntryRow row, const BlobRow* blob, const StoreState::Append& to) {
-    const auto old = state_.packs.copy(row.pack, row.at, row.bytes);
     // A record that is written anew gets a new checksum: what it says must be what was put.
-    auto record = old && checksum(old->bytes) == row.sum ? decode_record(old->bytes, row.key)
-                                                         : tl::unexpected(Error{Errc::corrupt, "damaged", {}});
+    const auto old = state_.packs.copy_whole(row.pack, row.at, row.bytes, row.sum);
+    auto record = old ? decode_record(old->bytes, row.key) : tl::unexpected(Error{Errc::corrupt, "damaged", {}});
     if (!record) return state_.delete_entry(row);  // damaged: absent from now on
     for (RecordPart& part : record->parts)
       if (blob && !part.is_inline && part.pack == pack_ && part.at == blob->at) {
@@ -115,28 +114,22 @@ Result<bool> StoreState::read_contents(PackContents& contents, WorkSlice& slice)
     for (const PackRow& pack : all)
       if (pack.sealed) contents.sealed[pack.id];
   }
-  const auto add = [&](const std::vector<InPack>& rows, std::vector<int64_t> PackContents::Rows::* where) {
-    for (const InPack& row : rows)
-      if (const auto found = contents.sealed.find(row.pack); found != contents.sealed.end())
-        (found->second.*where).push_back(row.id);
-    slice.add(std::chrono::microseconds(rows.size() / 2));
+  const auto read = [&](auto& table, int64_t& last, std::vector<int64_t> PackContents::Rows::* where) -> Result<bool> {
+    for (;;) {
+      if (slice.is_over()) return false;
+      SMELT_TRY(const auto rows, table.packs_after(last, kRows));
+      if (!rows.empty()) last = rows.back().id;
+      for (const InPack& row : rows)
+        if (const auto found = contents.sealed.find(row.pack); found != contents.sealed.end())
+          (found->second.*where).push_back(row.id);
+      slice.add(std::chrono::microseconds(rows.size() / 2));
+      if (rows.size() < kRows) return true;
+    }
   };
-  for (std::vector<InPack> rows;;) {
-    if (slice.is_over()) return false;
-    SMELT_TRY(rows, tables.blob.packs_after(contents.last_blob, kRows));
-    if (!rows.empty()) contents.last_blob = rows.back().id;
-    add(rows, &PackContents::Rows::blobs);
-    if (rows.size() < kRows) break;
-  }
-  for (std::vector<InPack> rows;;) {
-    if (slice.is_over()) return false;
-    SMELT_TRY(rows, tables.entry.packs_after(contents.last_entry, kRows));
-    if (!rows.empty()) contents.last_entry = rows.back().id;
-    add(rows, &PackContents::Rows::entries);
-    if (rows.size() < kRows) break;
-  }
-  contents.complete = true;
-  return true;
+  SMELT_TRY(const bool all_blobs, read(tables.blob, contents.last_blob, &PackContents::Rows::blobs));
+  if (!all_blobs) return false;
+  SMELT_TRY(contents.complete, read(tables.entry, contents.last_entry, &PackContents::Rows::entries));
+  return contents.complete;
 }
 
 Result<bool> StoreState::empty_pack(uint64_t pack, PackContents& contents, WorkSlice& slice) {

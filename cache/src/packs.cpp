@@ -55,6 +55,12 @@ std::optional<Copied> Packs::copy(uint64_t pack, uint64_t at, uint64_t bytes) co
   return Copied{owner, view};
 }
 
+std::optional<Copied> Packs::copy_whole(uint64_t pack, uint64_t at, uint64_t bytes, const Checksum& sum) const {
+  auto copied = copy(pack, at, bytes);
+  if (copied && checksum(copied->bytes) != sum) copied.reset();
+  return copied;
+}
+
 std::vector<uint64_t> Packs::ids() const {
   std::vector<uint64_t> found;
   std::error_code error;

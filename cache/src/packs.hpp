@@ -12,6 +12,8 @@
 #include "smelt/base/bytes.hpp"
 #include "smelt/cache/file_layer.hpp"
 
+#include "record.hpp"
+
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +64,8 @@ class Packs {
   FileLayer& files() const { return *files_; }
   /// A copy of the value; nothing when the file is gone, does not reach that far or cannot be read.
   std::optional<Copied> copy(uint64_t pack, uint64_t at, uint64_t bytes) const;
+  /// The same; nothing, too, when the bytes have another checksum.
+  std::optional<Copied> copy_whole(uint64_t pack, uint64_t at, uint64_t bytes, const Checksum& sum) const;
   /// Of the files present.
   std::vector<uint64_t> ids() const;
   /// The largest of them, 0 when there is none.

@@ -99,7 +99,8 @@ class Publication {
     row.key = key;
     row.sum = checksum(bytes);
     SMELT_TRY(const auto old, tables_.entry.find(key));
-    if (old && old->sum == row.sum && is_whole(old->pack, old->at, old->bytes, old->sum)) {
+    // Bytes that are not written again must be there.
+    if (old && old->sum == row.sum && state_.packs.copy_whole(old->pack, old->at, old->bytes, old->sum)) {
       // The same entry, published before. Whoever makes it again did not find it: see that the index has it.
       published_.push_back({key, old->place(), hour, old->used_hour >= hour, 0});
       return {};
@@ -138,7 +139,8 @@ class Publication {
     if (blob && (blob->raw != part.raw.size() || (blob->codec == part.codec && blob->sum != part.sum) ||
                  (blob->codec == kCodecRaw && blob->stored != part.raw.size())))
       return fail(Errc::store_corrupt, "store database: the row of blob {} is not of its bytes", to_hex(part.sha));
-    if (blob && !written_.contains(blob->id) && !is_whole(blob->pack, blob->at, blob->stored, blob->sum)) {
+    if (blob && !written_.contains(blob->id) &&
+        !state_.packs.copy_whole(blob->pack, blob->at, blob->stored, blob->sum)) {
       SMELT_TRY_VOID(state_.drop_damaged(*blob));
       blob.reset();
     }
@@ -157,12 +159,6 @@ class Publication {
     stored.sum = blob->sum;
     blobs.push_back(blob->id);
     return stored;
-  }
-
-  /// What is not written again must be there.
-  bool is_whole(uint64_t pack, uint64_t at, uint64_t bytes, const Checksum& sum) const {
-    const auto copy = state_.packs.copy(pack, at, bytes);
-    return copy && checksum(copy->bytes) == sum;
   }
 
   Result<void> insert(const EntryRow& row, const std::vector<int64_t>& blobs) {
@@ -209,7 +205,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     SMELT_TRY(auto entry, prepare(put));
     ready.push_back(std::move(entry));
   }
-  // What cannot stay would push out everything else first.
+  // An entry that cannot stay would push out everything else first.
   const uint64_t room = state.options.max_bytes - state.options.max_bytes / 10;
   uint64_t together = 0;
   for (const ReadyEntry& entry : ready) {
@@ -242,7 +238,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
       }));
   state.count(kPuts, publication->added());
   state.go_on_filling(kFillAfterPut);
-  // What goes first are rows, whose pages make the store smaller than the budget long before the trim is at its end.
+  // Rows go first, and their pages make the store smaller than the budget long before the trim is at its end.
   if (over_budget || state.trim_begun) {
     // The entry is in; that the store could not shrink now is the next put's business too.
     if (auto trimmed = state.trim_after_put(far_over); !trimmed) {

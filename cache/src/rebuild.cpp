@@ -29,9 +29,8 @@ class Rebuild {
     if (!old.open(database, true, false)) return;
     Tables tables(old);
     for (EntryRow& row : tables.entry.salvage()) {
-      const auto copy = state_.packs.copy(row.pack, row.at, row.bytes);
-      if (copy && checksum(copy->bytes) == row.sum && decode_record(copy->bytes, row.key))
-        found(row.key, {row.pack, row.at, row.bytes});
+      const auto copy = state_.packs.copy_whole(row.pack, row.at, row.bytes, row.sum);
+      if (copy && decode_record(copy->bytes, row.key)) found(row.key, {row.pack, row.at, row.bytes});
       old_rows_.insert_or_assign(row.key, row);
     }
     tags_ = tables.tag.salvage();
@@ -69,7 +68,7 @@ class Rebuild {
   };
 
   void found(const Digest& key, const Lying& where) {
-    // What was appended later counts.
+    // The record that was appended later counts.
     const auto [record, fresh] = records_.try_emplace(key, where);
     if (!fresh && record->second.order() < where.order()) record->second = where;
   }
@@ -119,8 +118,8 @@ class Rebuild {
     for (const RecordPart& part : record->parts) {
       if (part.name != signing::kOriginPart) row.size += part.is_inline ? part.bytes.size() : part.raw;
       if (part.is_inline) continue;
-      const auto bytes = state_.packs.copy(part.pack, part.at, part.stored);
-      if (!bytes || checksum(bytes->bytes) != part.sum) return false;
+      const auto bytes = state_.packs.copy_whole(part.pack, part.at, part.stored, part.sum);
+      if (!bytes) return false;
       const auto sha = record->format == 1 ? sha_of(part, bytes->bytes) : std::optional(part.sha);
       if (!sha) return false;
       const auto known = blobs_.find(*sha);

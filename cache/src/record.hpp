@@ -64,9 +64,9 @@ Bytes encode_record(const Digest& key, const Record& record);
 /// Names and inline bytes are borrowed from the bytes.
 Result<Record> decode_record(ByteView bytes, const Digest& key);
 
-/// Whether the first kRecordHead bytes may be those of a record of format 2 with that secret: its size, else 0.
+/// The size of a record of format 2 with that secret, if its first kRecordHead bytes may be these; else 0.
 uint64_t record_size(ByteView head, const RecordSecret& secret);
-/// Whether all of such a record is there as it was written, and its key.
+/// The key of such a record, if all of it is there as it was written.
 std::optional<Digest> whole_record(ByteView bytes);
 
 }  // namespace smelt::cache

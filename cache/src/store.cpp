@@ -92,11 +92,10 @@ void StoreState::warn(std::string_view kind, std::string_view message) {
   if (options.warn && warned.insert(std::string(kind)).second) options.warn(message);
 }
 
-Error StoreState::writer_is_stuck() const {
+tl::unexpected<Error> StoreState::writer_is_stuck() const {
   return fail(Errc::store_locked,
               "store {}: another process has held its write lock for {} s, and may be stopped; nothing is written",
-              folder.string(), options.writer_wait.count() / 1000)
-      .value();
+              folder.string(), options.writer_wait.count() / 1000);
 }
 
 Result<Inode> StoreState::check_folder() {
@@ -212,7 +211,7 @@ Result<void> StoreState::open_database() {
     if (database.is_open()) return {};
     // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
     std::optional<WriterLock> writer;
-    if (!options.read_only && !writer.emplace(lock_fd, writer_wait).held()) return tl::unexpected(writer_is_stuck());
+    if (!options.read_only && !writer.emplace(lock_fd, writer_wait).held()) return writer_is_stuck();
     // While we waited the lock file may have become that of a folder that is gone.
     if (moved() && attempt < kAttempts) continue;
     auto done = open_database_locked();
@@ -306,7 +305,7 @@ Result<void> StoreState::make_anew(const Error& why, const std::string& aside) {
 
 Result<void> StoreState::recover(const Error& why) {
   WriterLock writer(lock_fd, writer_wait);
-  if (!writer.held()) return tl::unexpected(writer_is_stuck());
+  if (!writer.held()) return writer_is_stuck();
   const bool replaced = moved();  // another process was faster
   database.close();
   if (replaced) return {};
@@ -367,7 +366,7 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     SMELT_TRY_VOID(state.open_database());
     if (!state.options.read_only) {
       WriterLock writer(state.lock_fd, state.writer_wait);
-      if (!writer.held()) return tl::unexpected(state.writer_is_stuck());
+      if (!writer.held()) return state.writer_is_stuck();
       // A derived file that cannot be made costs speed, not correctness.
       if (auto made = state.make_index(); !made) state.warn("index", made.error().message);
     }
@@ -396,12 +395,13 @@ Result<std::vector<EntryInfo>> Store::list(const std::optional<Digest>& after, s
   SMELT_TRY(const auto rows, state.ask<std::vector<EntryRow>>([&] { return state.tables.entry.after(after, most); }));
   std::vector<EntryInfo> entries;
   entries.reserve(rows.size());
+  // A clock may have been ahead.
+  const auto now = static_cast<uint64_t>(::time(nullptr));
+  const uint64_t this_hour = current_hour();
   for (const EntryRow& row : rows) {
     const uint64_t hour = std::max<uint64_t>(row.used_hour, shared ? shared->hour_of(row.key) : 0);
     const uint64_t hits = row.hits + (shared ? shared->hits_of(row.key) : 0);
-    // A clock may have been ahead.
-    entries.push_back({row.key, row.size, std::min(row.created, static_cast<uint64_t>(::time(nullptr))),
-                       std::min<uint64_t>(hour, current_hour()), row.cost_us, hits});
+    entries.push_back({row.key, row.size, std::min(row.created, now), std::min(hour, this_hour), row.cost_us, hits});
   }
   return entries;
 }

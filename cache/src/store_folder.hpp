@@ -33,13 +33,14 @@ std::string file_of(const std::filesystem::path& folder, std::string_view name);
 /// marker `smelt-store`; one from before there were markers is known by its database or index.
 Result<void> check_ours(const std::filesystem::path& folder);
 
-/// Whether this user or root alone made the folder, whose facts are `status`, and may write to it. Errors: untrusted.
+/// Checks that this user or root alone made the folder, whose facts are `status`, and may write to it. Errors:
+/// untrusted.
 Result<void> check_owner(const std::filesystem::path& folder, const struct stat& status);
 
 /// Puts the marker there, and CACHEDIR.TAG (https://bford.info/cachedir/), which tells backup programs to pass over it.
 Result<void> mark(const std::filesystem::path& folder, FileLayer& files);
 
-/// What marks the records of this store as its own: made once, by whoever has the writer lock.
+/// The secret that marks the records of this store as its own: made once, by whoever has the writer lock.
 Result<RecordSecret> keep_secret(const std::filesystem::path& folder, FileLayer& files);
 
 /// Bytes that can still be written where the folder is; the largest number when the system does not say.

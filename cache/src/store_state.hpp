@@ -107,12 +107,12 @@ struct StoreState {
   void remove_set_aside();
   /// Under the writer lock, so that nobody is making one of them.
   void remove_debris();
-  /// Of the database and the index, as far as they count in the budget: a small store's do not.
+  /// The bytes of the database and the index, as far as they count in the budget: a small store's do not.
   Result<uint64_t> table_bytes();
   Result<void> make_anew(const Error& why, const std::string& aside);
   /// After an operation said that the database is damaged: makes it anew, unless somebody else has. Under `mutex`.
   Result<void> recover(const Error& why);
-  Error writer_is_stuck() const;
+  tl::unexpected<Error> writer_is_stuck() const;
   /// Looks something up in the database, under `mutex`; a damaged one is made anew and asked again.
   template <class T>
   Result<T> ask(const std::function<Result<T>()>& body) {
@@ -143,7 +143,8 @@ struct StoreState {
   Result<std::optional<Place>> place_in_database(const Digest& key);
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes. How many.
   Result<uint64_t> drop_damaged(const Digest& key);
-  /// Those that share the blob, and the blob, in the caller's transaction. `but`: one that the caller drops.
+  /// Drops the entries that share the blob, and the blob, in the caller's transaction; not `but`, which the caller
+  /// drops. How many.
   Result<uint64_t> drop_damaged(const BlobRow& blob, int64_t but = 0);
 
   // rebuild.cpp
@@ -245,7 +246,7 @@ struct StoreState {
 
   std::mutex trim_mutex;
   std::shared_ptr<Trim> trimming;             // begun by a put, and not at its end
-  std::atomic<bool> trim_begun{false};        // so
+  std::atomic<bool> trim_begun{false};        // there is one; for who does not hold the mutex
   std::atomic<uint64_t> trim_again_above{0};  // bytes: what tagged entries keep is not looked at by each put
 
   std::atomic<Index*> index{nullptr};

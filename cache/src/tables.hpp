@@ -46,7 +46,7 @@ class EntryTable {
   /// The next of them, by number or by key: a table of any length in pieces. Ascending, or else it is damage.
   Result<std::vector<EntryRow>> after(int64_t id, size_t most);
   Result<std::vector<EntryRow>> after(const std::optional<Digest>& key, size_t most);  ///< none: from the first
-  /// What can be read of a damaged table, each row perhaps twice; held to nothing.
+  /// The rows that can be read of a damaged table, each perhaps twice; they are held to nothing.
   std::vector<EntryRow> salvage();
   Result<std::vector<EntryRow>> users_of(int64_t blob);
   Result<std::optional<EntryRow>> at(int64_t id);

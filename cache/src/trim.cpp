@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keeping the budget, in slices of milliseconds after a put. First entries go (rows only), then packs that are mostly
 // dead: what still lives in them moves to the open pack and the file is removed whole. Nothing is cut out of a file
-// that a reader may have mapped.
+// that another process may be reading.
 //
 // On a full disk neither can be done: a transaction has no room for its log. The reserve lends it some, enough to take
 // the entries of one pack away a few at a time; then the pack's file goes whole.
@@ -23,12 +23,12 @@ constexpr size_t kEntriesIntoReserve = 16;     // whose pages fit into the reser
 constexpr uint64_t kFullDisk = uint64_t{32}
                                << 20;  // free bytes below which a failure to write is taken for a full disk
 
-// What took long to make counts as used more recently: an hour for each 100 ms, three days at most. An hour that has
-// not come yet was written by a clock that was ahead, and says nothing.
+// An hour that has not come yet was written by a clock that was ahead, and says nothing.
 uint64_t last_use(const EntryRow& row, const Index* index) {
   const uint64_t saved = row.used_hour <= current_hour() ? row.used_hour : 0;
   return std::max<uint64_t>(saved, index ? index->hour_of(row.key) : 0);
 }
+// An entry that took long to make counts as used more recently: an hour for each 100 ms, three days at most.
 uint64_t worth(const EntryRow& row, const Index* index) {
   return last_use(row, index) + std::min<uint64_t>(row.cost_us / 100000, 72);
 }
@@ -105,7 +105,7 @@ class Trim {
     contents_ = {};
   }
 
-  /// Of one phase. False: the slice is over.
+  /// Works on one phase. False: the slice is over.
   Result<bool> work(WorkSlice& slice) {
     switch (phase_) {
       case Phase::tags: {
@@ -129,7 +129,7 @@ class Trim {
     return true;
   }
 
-  /// What packs may take: the rest of the target is the tables'.
+  /// The bytes that packs may take: the rest of the target is the tables'.
   Result<uint64_t> room() {
     SMELT_TRY(const uint64_t tables, state_.ask<uint64_t>([&] { return state_.table_bytes(); }));
     return target_ - std::min(target_, tables);
@@ -150,14 +150,18 @@ class Trim {
     });
   }
 
-  Result<Totals> totals() {
-    SMELT_TRY(const auto rows, packs());
+  static Totals sum_of(const std::vector<PackRow>& rows) {
     Totals sum;
     for (const PackRow& pack : rows) sum.bytes += pack.bytes, sum.live += pack.live;
     return sum;
   }
 
-  /// Whether nobody has used it for as long as was said.
+  Result<Totals> totals() {
+    SMELT_TRY(const auto rows, packs());
+    return sum_of(rows);
+  }
+
+  /// True when nobody has used it for as long as was said.
   bool is_old(const EntryRow& row) const {
     if (!options_.unused_for) return false;
     const auto hours = static_cast<uint64_t>(std::max<int64_t>(options_.unused_for->count(), 0));
@@ -165,7 +169,7 @@ class Trim {
   }
   uint64_t rank(const EntryRow& row) const { return is_old(row) ? kMustGo : 1 + worth(row, state_.index.load()); }
 
-  /// What may go, least worth first. Of entries that are put meanwhile some are in it and some are not.
+  /// Lists what may go, least worth first; of entries that are put meanwhile, some.
   Result<bool> list(WorkSlice& slice) {
     constexpr size_t kRows = 1024;
     SMELT_TRY(const Totals sum, totals());
@@ -256,8 +260,7 @@ class Trim {
     }
     for (;;) {
       SMELT_TRY(auto rows, packs());
-      Totals sum;
-      for (const PackRow& pack : rows) sum.bytes += pack.bytes, sum.live += pack.live;
+      const Totals sum = sum_of(rows);
       SMELT_TRY(uint64_t target, room());
       if (options_.unused_for) target = std::min(target, sum.live + sum.live / 4);
       if (sum.bytes <= target) return true;

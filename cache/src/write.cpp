@@ -26,7 +26,7 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
       SMELT_TRY_VOID(open_database());
       // A queue before BEGIN IMMEDIATE: SQLite's own busy loop lets some writers starve.
       WriterLock writer(lock_fd, writer_wait);
-      if (!writer.held()) return tl::unexpected(writer_is_stuck());
+      if (!writer.held()) return writer_is_stuck();
       SMELT_TRY(auto transaction, Transaction::begin(database));
       // From here until the index has followed, a key that it does not have is looked up in the database. Whoever
       // dies or fails in between leaves it so, and the next writer mends it.
@@ -118,8 +118,8 @@ Result<StoreState::Append> StoreState::append(ByteView bytes) {
     SMELT_TRY_VOID(tables.pack.seal(full));
   }
   if (!tail) {
-    // Ids are never used twice: another process may still have an old pack of that number mapped. The newest pack is
-    // never removed, so the largest id is always known; files left by a database that was set aside count too.
+    // Ids are never used twice: another process may still remember entries of an old pack of that number. The newest
+    // pack is never removed, so the largest id is always known; files left by a database that was set aside count too.
     SMELT_TRY(const uint64_t newest, tables.pack.newest());
     tail = Tail{std::max(newest, packs.largest_id()) + 1};
     SMELT_TRY_VOID(tables.pack.insert(tail->pack));

@@ -13,7 +13,7 @@
 
 namespace smelt::service {
 
-/// Whether the user asks for it.
+/// True when the user asks for it.
 bool explains_misses();
 
 /// Tells `warn` what is other than in the last compile of these sources, and notes what it is now.

@@ -14,7 +14,7 @@ namespace {
 
 void set_level(spdlog::logger& logger, const char* word) {
   const auto level = spdlog::level::from_str(word);
-  // Of a word that is none spdlog makes "off".
+  // spdlog takes a word that is no level for "off".
   if (level != spdlog::level::off || std::string_view(word) == "off")
     logger.set_level(level);
   else if (*word != 0)

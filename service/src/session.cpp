@@ -29,7 +29,7 @@
 #include <mutex>
 #include <thread>
 
-/// Of a program that opens its compiler (aot/opened); in every other it is null.
+/// A program that opens its compiler (aot/opened) has it; in every other it is null.
 extern "C" [[gnu::weak]] bool smelt_compiler_is_open() noexcept;
 
 namespace smelt::service {
@@ -76,9 +76,8 @@ std::unique_ptr<remote::BudgetScope> one_compile(remote::TieredStore* store) {
   if (!store) return nullptr;
   remote::Allowance allowance = store->remotes().allowance();
   // A program that has not opened its compiler has set no limits, and opening it would cost more than a hit does.
-  if (smelt_compiler_is_open != nullptr && !smelt_compiler_is_open())
-    return std::make_unique<remote::BudgetScope>(allowance);
-  const aot::Limits* const limits = aot::current_limits();
+  const bool may_be_limited = smelt_compiler_is_open == nullptr || smelt_compiler_is_open();
+  const aot::Limits* const limits = may_be_limited ? aot::current_limits() : nullptr;
   if (limits == nullptr) return std::make_unique<remote::BudgetScope>(allowance);
   if (const auto left = aot::time_left()) allowance.waiting = std::min(allowance.waiting, *left);
   if (const uint64_t most = limits->memory_bytes; most != 0) {

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace smelt::test {
 
@@ -59,6 +61,25 @@ inline void overwrite(const std::filesystem::path& path, uint64_t at, const Byte
   REQUIRE(file);
   REQUIRE(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
   std::fclose(file);
+}
+
+/// The places of `what` in the bytes.
+inline std::vector<uint64_t> places_of(ByteView bytes, ByteView what) {
+  std::vector<uint64_t> found;
+  for (auto at = bytes.begin();; ++at) {
+    at = std::search(at, bytes.end(), what.begin(), what.end());
+    if (at == bytes.end()) return found;
+    found.push_back(static_cast<uint64_t>(at - bytes.begin()));
+  }
+}
+
+/// True while this process has the database of a store open.
+inline bool database_is_open() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (std::filesystem::read_symlink(entry.path(), ignored).filename() == "store.db") return true;
+  }
+  return false;
 }
 
 inline void execute(const std::filesystem::path& database, const std::string& sql) {

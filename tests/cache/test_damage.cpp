@@ -11,7 +11,6 @@
 #include "processes.hpp"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -27,6 +26,7 @@ using test::key_of;
 using test::must_read;
 using test::open;
 using test::overwrite;
+using test::places_of;
 using test::put;
 using test::spawn;
 using test::TemporaryFolder;
@@ -56,18 +56,7 @@ void checkpoint(const std::filesystem::path& store) {
   execute(store / "store.db", "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/// The places of `what` in the file.
-std::vector<uint64_t> places_of(const std::filesystem::path& file, ByteView what) {
-  const Bytes bytes = must_read(file);
-  std::vector<uint64_t> found;
-  for (auto at = bytes.begin();; ++at) {
-    at = std::search(at, bytes.end(), what.begin(), what.end());
-    if (at == bytes.end()) return found;
-    found.push_back(static_cast<uint64_t>(at - bytes.begin()));
-  }
-}
-
-/// Reads of packs that lie below `from` fail, as on a bad sector.
+/// Reads of packs fail while it is `bad`, as on a bad sector.
 class BadSectors : public FileLayer {
  public:
   std::atomic<bool> bad{false};
@@ -110,7 +99,7 @@ TEST_CASE("an index of the database that leads to another blob: the put is found
   // In the index of blob.sha256 a cell is the hash, then the row: 3, and 2 after one bit.
   const Digest sha = sha256(all_of('A'));
   size_t flipped = 0;
-  for (const uint64_t at : places_of(where / "store.db", sha.bytes))
+  for (const uint64_t at : places_of(must_read(where / "store.db"), sha.bytes))
     if (must_read(where / "store.db").at(at + 32) == std::byte{3}) {
       overwrite(where / "store.db", at + 32, {std::byte{2}});
       ++flipped;
@@ -144,7 +133,7 @@ TEST_CASE("an index of the database that leads to another entry is not believed"
   checkpoint(where);
   std::filesystem::remove(where / "index");
   size_t flipped = 0;
-  for (const uint64_t at : places_of(where / "store.db", key_of(2).bytes))
+  for (const uint64_t at : places_of(must_read(where / "store.db"), key_of(2).bytes))
     if (must_read(where / "store.db").at(at + 32) == std::byte{3}) {
       overwrite(where / "store.db", at + 32, {std::byte{2}});
       ++flipped;
@@ -175,7 +164,7 @@ TEST_CASE("one flipped bit of a tag: it leads to its entry, or to none") {
   const Bytes sound = must_read(where / "store.db");
   size_t mended = 0;
   for (const char* text : {"bbb1.0.0", "bbb2.0.0"})
-    for (const uint64_t at : places_of(where / "store.db", as_bytes(text)))
+    for (const uint64_t at : places_of(sound, as_bytes(text)))
       for (uint64_t bit = 0; bit < 12 * 8; ++bit) {
         for (const char* file : {"store.db-wal", "store.db-shm"}) std::filesystem::remove(where / file);
         Bytes damaged = sound;
@@ -213,7 +202,7 @@ TEST_CASE("a damaged record is not carried along by a trim with a checksum that 
   for (uint64_t id = 0; id < 100; ++id) REQUIRE(put(*store, id));
   const auto packs = test::files_below(where / "packs", ".pack");
   for (const auto& pack : packs)
-    for (const uint64_t at : places_of(pack, part)) overwrite(pack, at + 7, {std::byte{'q'}});
+    for (const uint64_t at : places_of(must_read(pack), part)) overwrite(pack, at + 7, {std::byte{'q'}});
   REQUIRE(store->trim(100000));
   CHECK_FALSE(std::filesystem::exists(where / "packs/000001.pack"));
   store = open(where, options);
@@ -362,23 +351,7 @@ TEST_CASE("a writer that is stopped holds nobody up for long, and who waits says
   TemporaryFolder folder;
   const auto where = folder / "s";
   REQUIRE(put(*open(where), 1));
-  int pipes[2];
-  REQUIRE(::pipe(pipes) == 0);
-  const pid_t holder = spawn([&] {
-    const int fd = ::open((where / "locks").c_str(), O_RDWR);
-    struct flock lock{};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = 1 << 24;  // docs/formats/store.md
-    lock.l_len = 1;
-    if (::fcntl(fd, F_OFD_SETLK, &lock) != 0) return 1;
-    (void)!::write(pipes[1], "x", 1);
-    ::pause();
-    return 0;
-  });
-  char ready = 0;
-  REQUIRE(::read(pipes[0], &ready, 1) == 1);
-  REQUIRE(::kill(holder, SIGSTOP) == 0);
+  const pid_t holder = test::spawn_stopped_writer(where);
   Warnings warnings;
   StoreOptions options;
   options.warn = warnings.take();
@@ -408,8 +381,6 @@ TEST_CASE("a writer that is stopped holds nobody up for long, and who waits says
   REQUIRE(put(*store, 2));
   CHECK(check(*store, 2) == 1);
   REQUIRE(put(*open(where), 3));
-  ::close(pipes[0]);
-  ::close(pipes[1]);
 }
 
 TEST_CASE("one that was stopped while it made a key is not waited for") {

@@ -20,7 +20,6 @@
 #include "processes.hpp"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -64,7 +63,7 @@ class Round {
  public:
   Round(uint64_t seed, const std::filesystem::path& where) : random_(seed), where_(where) {}
 
-  /// What is wrong, empty when nothing is.
+  /// Says what is wrong; empty when nothing is.
   std::string run() {
     reopen();
     for (uint64_t id = 0; id < kKeys; ++id) change(id);
@@ -139,7 +138,6 @@ class Round {
         }
         case 2:
           (void)store.trim(40000);
-          lossy_ = true;  // what a trim takes is a miss
           break;
         case 3:
         case 4:
@@ -185,35 +183,18 @@ class Round {
 
   /// A process that holds the writer's lock and does not go on: puts fail in time, finds go on, then all works.
   void writer_is_stopped() {
-    int pipes[2];
-    if (::pipe(pipes) != 0) return;
-    const pid_t holder = test::spawn([&] {
-      const int fd = ::open((where_ / "locks").c_str(), O_RDWR | O_CLOEXEC);
-      struct flock lock{};
-      lock.l_type = F_WRLCK;
-      lock.l_whence = SEEK_SET;
-      lock.l_start = 1 << 24;  // docs/formats/store.md
-      lock.l_len = 1;
-      if (::fcntl(fd, F_OFD_SETLK, &lock) != 0) return 1;
-      (void)!::write(pipes[1], "x", 1);
-      ::pause();
-      return 0;
-    });
-    char ready = 0;
-    if (::read(pipes[0], &ready, 1) == 1 && ::kill(holder, SIGSTOP) == 0) {
-      // A watch of its own: what waits without end says nothing.
-      ::alarm(60);
-      const auto start = std::chrono::steady_clock::now();
-      for (uint64_t id = 0; id < 3; ++id)
-        if (put(*first_, id, ++versions_)) wrong_ = "stopped: a put went past the writer";
-      for (uint64_t id = 0; id < kKeys; ++id) find(*second_, id);
-      if (std::chrono::steady_clock::now() - start > 20 * kWriterWait + std::chrono::seconds(10))
-        wrong_ = "stopped: they waited longer than is said";
-      ::alarm(0);
-    }
+    const pid_t holder = test::spawn_stopped_writer(where_);
+    // A watch of its own: what waits without end says nothing.
+    ::alarm(60);
+    const auto start = std::chrono::steady_clock::now();
+    for (uint64_t id = 0; id < 3; ++id)
+      if (put(*first_, id, ++versions_)) wrong_ = "stopped: a put went past the writer";
+    for (uint64_t id = 0; id < kKeys; ++id) find(*second_, id);
+    if (std::chrono::steady_clock::now() - start > 20 * kWriterWait + std::chrono::seconds(10))
+      wrong_ = "stopped: they waited longer than is said";
+    ::alarm(0);
     ::kill(holder, SIGKILL);
     test::wait_for(holder);
-    for (const int fd : pipes) ::close(fd);
     for (uint64_t id = 0; id < kKeys && wrong_.empty(); ++id) recover(id, *first_);
   }
 
@@ -264,14 +245,9 @@ class Round {
     const uint64_t id = pick(kKeys);
     const Digest digest = pick(3) == 0 ? key_of(id) : sha256(bytes_of(0, pick(2)));
     const Bytes bytes = must_read(file);
-    std::vector<uint64_t> places;
-    for (auto at = bytes.begin();; ++at) {
-      at = std::search(at, bytes.end(), digest.bytes.begin(), digest.bytes.end());
-      if (at == bytes.end()) break;
-      places.push_back(static_cast<uint64_t>(at - bytes.begin()));
-    }
+    const std::vector<uint64_t> places = test::places_of(bytes, digest.bytes);
     if (places.empty()) return false;
-    // What follows a key in a cell is the number of its row, and in a row or a slot its place.
+    // The number of its row follows a key in a cell, and its place follows it in a row or a slot.
     const uint64_t at = places[pick(places.size())] + (pick(6) == 0 ? pick(32) : 32 + pick(pick(4) == 0 ? 24 : 1));
     if (at >= bytes.size()) return false;
     const uint64_t bit = pick(8);
@@ -390,7 +366,7 @@ class Round {
   std::map<uint64_t, std::vector<uint64_t>> acknowledged_;  // versions, 0 for a removal
   std::map<std::string, std::vector<Digest>> tags_;
   std::map<std::filesystem::path, Bytes> before_;
-  bool reverted_ = false, lossy_ = false;
+  bool reverted_ = false;
   std::string what_, wrong_;
 };
 

@@ -142,9 +142,11 @@ TEST_CASE("a store of many entries without its index: all is found while it is f
   }
   for (uint64_t id = 2; id < kEntries; id += 5) CHECK(store->indexed(key_of(id)));
   // Full: a miss asks nobody any more.
-  const uint64_t looked = other->counters().misses;
+  store.reset();
+  other.reset();
+  other = open(where);
   CHECK(number_at(*other, kEntries) == 0);
-  CHECK(other->counters().misses == looked + 1);
+  CHECK_FALSE(test::database_is_open());
 }
 
 TEST_CASE("a find alone fills an index, and readers that may not write find all without one") {

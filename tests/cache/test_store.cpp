@@ -68,7 +68,7 @@ TEST_CASE("what a put logs is small beside what it keeps") {
 }
 
 TEST_CASE("a burst of hundreds: whole, checked, and its users' own") {
-  // 400 entries of 20 kB on average: enough for one copy in place of mapping (bulk_read.hpp), where there are huge
+  // 400 entries of 20 kB on average: enough for one copy of all (bulk_read.hpp), where there are huge
   // pages.
   TemporaryFolder folder;
   constexpr uint64_t kEntries = 400;
@@ -122,19 +122,12 @@ TEST_CASE("a miss needs no database, unless a writer may have died between its c
     auto store = open(folder / "s");
     for (uint64_t id = 0; id < 5; ++id) REQUIRE(put(*store, id));
   }
-  const auto database_is_open = [] {
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-      std::error_code ignored;
-      if (std::filesystem::read_symlink(entry.path(), ignored).filename() == "store.db") return true;
-    }
-    return false;
-  };
   {
     auto store = open(folder / "s");
     CHECK(check(*store, 99) == 0);
     CHECK_FALSE(store->find_all({key_of(98)}).value()[0]);
     CHECK(check(*store, 3) == 1);
-    CHECK_FALSE(database_is_open());
+    CHECK_FALSE(test::database_is_open());
     CHECK(store->counters().misses == 2);
   }
   // The mark that a writer sets in the head of the index, and the key that it noted. Its entry is in the database
@@ -156,13 +149,13 @@ TEST_CASE("a miss needs no database, unless a writer may have died between its c
   {
     auto store = open(folder / "s");
     CHECK(check(*store, 99) == 1);
-    CHECK(database_is_open());
+    CHECK(test::database_is_open());
     REQUIRE(put(*store, 100));  // mends the index
   }
   auto store = open(folder / "s");
   CHECK(check(*store, 99) == 1);
   CHECK(check(*store, 101) == 0);
-  CHECK_FALSE(database_is_open());
+  CHECK_FALSE(test::database_is_open());
 }
 
 TEST_CASE("an entry outlives the store, its removal and a trim") {

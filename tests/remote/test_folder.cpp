@@ -72,7 +72,7 @@ TEST_CASE("a folder with max-size loses what was unused for longest, and nothing
   }
   CHECK(finds_entry(*remote, 139));
   CHECK(std::filesystem::exists(folder / "README"));
-  // What is noted of its size is data, too.
+  // The note of its size is data, too.
   REQUIRE(write_file(folder / "bytes", as_bytes("many\n")));
   const Outgoing entry = entry_of(200);
   REQUIRE(remote->put(std::span(&entry, 1)));

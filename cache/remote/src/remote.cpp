@@ -241,7 +241,7 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
   for (const auto& record : records)
     if (record)
       for (const auto& part : record->parts) ++uses[places[part.blob]];
-  // What unpacking leads to nothing is not waited for any longer than a server that does.
+  // Unpacking has the time that a server has to answer: a blob that takes longer costs no more than a silent server.
   const auto until = Clock::now() + budget.left();
   const auto may_go_on = [&]() -> Result<void> {
     if (Clock::now() > until) return fail(Errc::cancelled, "{}: what it sends takes too long to unpack", address.shown);

@@ -133,7 +133,7 @@ Result<Importable> read_import(ByteView bytes) {
   }
   for (uint32_t i = 0; i < package.library_count(); ++i) {
     SMELT_TRY(auto library, package.copy_library(i));
-    // What cannot be tagged is not filed either.
+    // A library that cannot be tagged is not filed either.
     if (!library.version.empty())
       if (auto fine = cache::check_tag(library.name, library.version); !fine)
         return tl::unexpected(std::move(fine).error().in("import"));

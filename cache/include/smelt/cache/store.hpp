@@ -35,8 +35,8 @@ struct PartIn {
 
 struct EntryData;
 
-/// What a find returns. Shares ownership of a copy of the bytes: views stay valid as long as any copy lives, whatever
-/// trim or another process does meanwhile. Immutable; safe to share between threads; cheap to copy.
+/// The result of a find. It shares ownership of a copy of the bytes: views stay valid as long as any copy lives,
+/// whatever trim or another process does meanwhile. Immutable; safe to share between threads; cheap to copy.
 class Entry {
  public:
   struct Part {
@@ -71,7 +71,7 @@ inline constexpr uint64_t kDefaultMaxBytes = uint64_t{5} << 30;
 struct StoreOptions {
   bool read_only = false;
   uint64_t max_bytes = kDefaultMaxBytes;  ///< trimmed to 90 % of this once a put passes it; 0: unbounded
-  /// What a put that passes it does of the trim, where nobody else works; those after it go on.
+  /// A put that passes it trims for so long, where nobody else works; those after it go on.
   std::chrono::microseconds trim_slice{10000};
   uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
   bool durable =
@@ -147,7 +147,7 @@ struct TrimReport {
 std::filesystem::path default_store_folder();
 /// $SMELT_STORE_MAX_SIZE, else kDefaultMaxBytes. Errors: invalid_argument for a value that is not a size.
 Result<uint64_t> default_max_bytes();
-/// Whether the folder is this user's or root's, and a store, or absent or empty and may become one; Store::open says
+/// True when the folder is this user's or root's, and a store, or absent or empty and may become one; Store::open says
 /// why not.
 bool may_be_store(const std::filesystem::path& folder);
 
