@@ -224,14 +224,6 @@ std::filesystem::path folder_of_code(const void* address) {
   return file.is_absolute() ? file.parent_path() : std::filesystem::path();
 }
 
-void advise_populate([[maybe_unused]] const void* address, [[maybe_unused]] size_t bytes) {
-#if defined(MADV_POPULATE_READ)
-  ::madvise(const_cast<void*>(address), bytes, MADV_POPULATE_READ);
-#elif defined(MADV_WILLNEED)
-  ::madvise(const_cast<void*>(address), bytes, MADV_WILLNEED);
-#endif
-}
-
 void advise_huge_pages([[maybe_unused]] void* address, [[maybe_unused]] size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   ::madvise(address, bytes, MADV_HUGEPAGE);

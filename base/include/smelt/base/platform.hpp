@@ -63,12 +63,11 @@ const char* network_file_system(const std::filesystem::path& folder);
 std::optional<std::filesystem::path> path_of(int fd);
 
 /// The folder of the program or library that holds the code or data at `address`, absolute; empty when it cannot be
-/// told. Never by the name that a program was called with: found on PATH that has no folder, and what is in the current
-/// one may be anybody's.
+/// found. The name by which a program was called does not count: found on PATH it has no folder, and the current folder
+/// may be anybody's.
 std::filesystem::path folder_of_code(const void* address);
 
-/// Asks for pages of a mapping at once, and for huge ones; both only hints.
-void advise_populate(const void* address, size_t bytes);
+/// Asks for huge pages under a mapping; only a hint.
 void advise_huge_pages(void* address, size_t bytes);
 
 }  // namespace smelt::platform
