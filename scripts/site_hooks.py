@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What mkdocs does besides its pages (mkdocs.yml, hooks).
+"""Hooks of mkdocs (mkdocs.yml), for what it does not do by itself.
 
 Doxygen writes the reference of C and C++ into the site, in reference/headers. Marks of evidence that follow each other, [ZIG][PROBE], are kept
 from being read as a link to a heading of that name.

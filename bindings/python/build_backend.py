@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What pip runs (PEP 517): pip install . builds the tree with CMake and makes the wheel of the loader and
+"""The build backend for pip (PEP 517): pip install . builds the tree with CMake and makes the wheel of the loader and
 the store. Needs Python 3.9 or newer and what scripts/setup installs. The compiler's wheel comes from the target smelt_wheel."""
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"{name.replace('-', '_')}-{version}-{tag}.whl"
         about = {"METADATA": metadata(name, version, project),
-                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {python}-{abi}-{platforms}\n" for python, abi in pythons)}  # fmt: skip
+                 "WHEEL": "Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {python}-{abi}-{platforms}\n" for python, abi in pythons)}  # fmt: skip
         if name == "smelt":
             about["entry_points.txt"] = entry_points(project)
         write_wheel(wheel, tree, about)

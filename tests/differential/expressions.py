@@ -356,7 +356,7 @@ class Expressions:
             self.depth_of_loads -= 1
 
     def texel(self):
-        """Of the texture that is read, of 64 x 8; what is outside of it is 0."""
+        """A texel of the texture that is read, which has 64 x 8. Outside of it a read gives 0."""
         x, y = self.index(80), self.make_of("uint", "(uint({}) % 10u)", self.leaf("uint"))
         of = self.pick(["uint2", "uint2", "ushort2"])
         return Expression("uint", f"T0.read({of}({x.metal}, {y.metal})).x", f"texel(T, {x.cpp}, {y.cpp})")

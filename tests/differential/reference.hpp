@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What generate.py writes beside Metal's text includes this: Metal's types, operators and functions in plain C++, for a
-// stock compiler without vectorisation. Nothing of smelt is included.
+// Metal's types, operators and functions in plain C++, for the C++ text that generate.py writes beside Metal's. A stock
+// compiler builds it without vectorisation. It includes nothing of smelt.
 //
 // The threads of a threadgroup run in lock step, statement by statement, under masks that the text itself keeps. So a
 // barrier has nothing to do, and what a SIMD group computes together is a loop over the lanes that the mask has.
@@ -46,7 +46,7 @@ inline Mask none() {
   for (int t = 0; t < n; ++t) \
     if ((m).b[t])
 
-/// As generate.py's driver fills it in.
+/// judge.py fills it in: its class Launch has the same fields.
 struct Launch {
   uint grid[3], group[3];
   const unsigned char* A;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the wheels do in each Python that they have modules for (wheels.sh)."""
+"""Checks the wheels in a Python that they have modules for; wheels.sh runs it in each."""
 
 import array
 import os

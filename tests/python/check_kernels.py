@@ -10,7 +10,7 @@ import random
 
 GROUPS = 3
 
-# Metal's scalars: whether simd_sum and its kin take them, and their bytes.
+# Metal's scalars and their bytes. simd_sum and related functions take those of SUMS.
 SUMS = {"float": 4, "half": 2, "uint": 4, "int": 4, "ushort": 2, "short": 2, "uchar": 1, "char": 1}
 SCALARS = {**SUMS, "bfloat": 2, "ulong": 8, "long": 8}
 INTEGERS = ("uint", "int", "ushort", "short", "uchar", "char")
@@ -37,7 +37,7 @@ class Type:
         return size * (4 if self.width == 3 and not self.packed else self.width)
 
     def value(self, number):
-        """Of a whole number that may depend on the thread: others for other numbers below 61."""
+        """A value made of a whole number, which may depend on the thread. Numbers below 61 make different values."""
         if self.element == "bool":
             return f"bool(({number}) & 1)"
         return f"{self.name}({self.element}(({number}) % 61u + 1u))"
@@ -273,7 +273,7 @@ class Maker:
         return made
 
     def reduce(self, fault):
-        """What is reduced counts as used."""
+        """A reduction uses the values of all its lanes."""
         if fault not in (None, "unwritten"):
             return None
         choose, v = self.choose, self.name()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What compile_shader asks the compiler for, and what it tells of the answer."""
+"""compile_shader: its request to the compiler, and what it says about the answer."""
 
 import os
 import pathlib

@@ -3,7 +3,7 @@
 
 import unittest
 
-from support import numpy
+from support import needs_numpy, numpy
 
 import smelt
 import smelt.compat.torch
@@ -21,7 +21,7 @@ kernel void sums(device const float* x, device float* out, uint i [[thread_posit
 """
 
 
-@unittest.skipIf(numpy is None, "SKIPPED: no NumPy")
+@needs_numpy
 class DefaultGrid(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -8,7 +8,7 @@ import re
 import unittest
 import warnings
 
-from support import DLPackOnly, numpy
+from support import DLPackOnly, needs_numpy, numpy
 
 import smelt
 import smelt.compat.torch
@@ -51,7 +51,7 @@ def source():
     return text
 
 
-@unittest.skipIf(numpy is None, "SKIPPED: no NumPy")
+@needs_numpy
 class ElementTypes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -170,9 +170,9 @@ kernel void one_{name}(constant {name}& p, device float* out) {{ out[0] = 1; }}
 )
 
 
-@unittest.skipIf(numpy is None, "SKIPPED: no NumPy")
+@needs_numpy
 class Vectors(unittest.TestCase):
-    """Which shapes of an array are vectors and matrices."""
+    """A kernel that declares vectors or matrices takes some shapes of an array and refuses the others."""
 
     TABLE = {
         "float2": ([(8, 2), (8, 4), (16,), (2, 4, 2), (4, 5, 6), (8, 1)], [(8, 3), (2, 4, 3)]),
@@ -271,7 +271,7 @@ class Swapped(ctypes.Structure):
     _fields_ = [("b", ctypes.c_int), ("a", ctypes.c_float)]
 
 
-@unittest.skipIf(numpy is None, "SKIPPED: no NumPy")
+@needs_numpy
 class Records(unittest.TestCase):
     """A record array is held to the names, types and places of the structure's members."""
 

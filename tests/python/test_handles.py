@@ -25,7 +25,7 @@ struct Args {
   texture2d<uint, access::read_write> words;
 };
 """
-# What is done with a handle of each class. `@` is the handle.
+# Statements that use a handle, by its class. `@` stands for the handle.
 USES = {
     "texture": ("@.write(float4(1.0f), uint2(i, 0));", "out[i] = uint(@.read(uint2(i, 0)).x * 255);", "out[i] = @.get_width();"),
     "seen": ("out[i] = uint(@.sample(sampler(filter::linear), float2(0.5f)).x * 255);", "out[i] = @.get_height();",
@@ -34,7 +34,7 @@ USES = {
     "words": ("@.atomic_fetch_add(uint2(0, 0), uint4(1));", "out[i] = @.atomic_load(uint2(0, 0)).x;"),
     "pointer": ("@[i] = 7;", "out[i] = @[0];", "atomic_fetch_add_explicit((device atomic_uint*)@, 1u, memory_order_relaxed);"),
 }  # fmt: skip
-# Where it stands in Args: the words of the member, and its number of eight bytes.
+# Members of Args that hold a handle, by its class: the member, and its index in words of eight bytes.
 PLACES = {
     "texture": (("t", 0), ("many[1 + z]", 5), ("many[z]", 4), ("inner.t", 10)),
     "seen": (("seen", 1),),
@@ -129,9 +129,8 @@ def texture_at(data):
 class HandlesTest(unittest.TestCase):
     def setUp(self):
         self.texture = smelt.Texture(np.full((1, 64, 4), 51, np.uint8))
-        self.words = smelt.Texture(np.zeros((1, 64), np.uint32), "r32uint")
         self.sampler = smelt.Sampler(filter="linear")
-        # Of the process, and handed to no kernel but the one that says their addresses.
+        # No kernel gets these two, except the one that reads their addresses.
         self.others = np.full((1, 64, 4), 99, np.uint8)
         self.other, self.other_sampler = smelt.Texture(self.others), smelt.Sampler(filter="linear", address="repeat")
 
@@ -153,7 +152,7 @@ class HandlesTest(unittest.TestCase):
         return HEAD + text
 
     def run_with(self, library, handle, number, own):
-        """Findings, and whether what nobody bound is as it was."""
+        """Launch with a made-up handle, and return what checked code found."""
         arguments = np.zeros(WORDS, np.uint64)
         arguments[number] = handle
         out = np.zeros(64, np.uint32)

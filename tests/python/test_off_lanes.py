@@ -2,7 +2,6 @@
 """Numbers where some lanes of a SIMD group are off, lane 0 among them: neither what a condition says of the lanes that
 are on, nor how many there are, may change them."""
 
-import itertools
 import unittest
 
 import smelt
@@ -150,13 +149,12 @@ class OffLanes(unittest.TestCase):
     def test_sums_of_minus_zero(self):
         """-0 + -0 is -0, however many lanes there are; an exclusive sum begins with 0."""
         minus = 0x80000000
-        for (library, _), (threads, on) in itertools.product(self.each(), ((32, 32), (32, 31), (32, 5), (32, 1), (33, 32), (8, 32))):
-            out = np.zeros((threads, 8), np.uint32)
-            library.sums(np.full(threads, -0.0, np.float32), out, on, threads=threads, group_size=threads)
-            for i in range(threads):
-                product = 0
-                wanted = [minus, minus, minus, minus, minus, minus, 0, product]
-                self.equal(out[i], wanted if i % 32 < on else [0] * 8)
+        for library, _ in self.each():
+            for threads, on in ((32, 32), (32, 31), (32, 5), (32, 1), (33, 32), (8, 32)):
+                out = np.zeros((threads, 8), np.uint32)
+                library.sums(np.full(threads, -0.0, np.float32), out, on, threads=threads, group_size=threads)
+                for i in range(threads):
+                    self.equal(out[i], [minus] * 6 + [0, 0] if i % 32 < on else [0] * 8)
 
     def test_choices_between_memories(self):
         for library, out in self.each(128):

@@ -198,7 +198,7 @@ class MacTest(unittest.TestCase):
         self.assertEqual(self.on_mac(f"print({calls[2]}.targets)", SMELT_REMOTE=f"file://{self.mirror}"), "['macos15', 'macos14']")
 
     def test_a_relative_store_is_one(self):
-        """Of the folder where the process is; its notes lie beside it."""
+        """A relative store is in the working directory, and its notes are beside it."""
         here = self.folder / "here"
         here.mkdir()
         code = f"import os; os.chdir({str(here)!r})\nsmelt.compile_shader({SOURCE!r})"

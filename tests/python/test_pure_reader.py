@@ -94,7 +94,7 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual(formats, {1, 2})
 
     def test_arguments(self):
-        """What the native reader tells of functions and the names of their arguments, by the command's JSON."""
+        """Functions and the names of their arguments are those that the command prints as JSON."""
         import json
 
         path = pathlib.Path(self.folder.name) / "made.smelt"

@@ -12,7 +12,7 @@ loaded and called with neither SQLite nor LLVM in the process.
 import os
 
 edition: str = "reader" if os.environ.get("SMELT_PURE", "0") not in ("", "0") else "native"
-"""What this copy is in this Python. "native": the compiled modules, which run kernels and compile. "reader": Python alone, which reads packages
+"""The edition of smelt that this Python has. "native": the compiled modules, which run kernels and compile. "reader": Python alone, which reads packages
 and stores and gives Metal libraries to PyTorch on a Mac (docs/guide/mac.md); SMELT_PURE=1 asks for it."""
 
 if edition == "native":

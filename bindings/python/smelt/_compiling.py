@@ -12,7 +12,7 @@ from .errors import ArgumentError, CompileWarning, SourceTypeError
 
 
 def check_text(source: str) -> None:
-    """Text that is none: nothing, or the path of a file."""
+    """Raise SourceTypeError for text that is empty or the path of a file."""
     if not source.strip():
         raise SourceTypeError("compile_shader: the text is empty; want Metal Shading Language text")
     is_path = len(source) < 4096 and not any(c in source for c in "\n{};#")
@@ -24,7 +24,7 @@ def check_text(source: str) -> None:
         )
 
 
-def options(source: str, target: object, folders: object, on_cpu: bool, logging: bool) -> dict[str, object]:
+def options(source: bytes, target: object, folders: object, on_cpu: bool, logging: bool) -> dict[str, object]:
     if target is not None and not isinstance(target, str):
         raise ArgumentError(f"target: want one target such as 'macos14', got {target!r}")
     from . import _compiler  # which a session has imported, or said how to get
@@ -40,7 +40,7 @@ def options(source: str, target: object, folders: object, on_cpu: bool, logging:
     if not isinstance(folders, Iterable):
         raise ArgumentError(f"include_folders: want paths, got {folders!r}")
     paths = [os.fspath(folder) for folder in folders]
-    if paths := [*paths, *_torch_headers.wanted_by([source.encode()], paths)]:
+    if paths := [*paths, *_torch_headers.wanted_by([source], paths)]:
         asked["include_folders"] = paths
     return asked
 
@@ -51,7 +51,7 @@ def advice(message: str, logging: bool) -> str:
 
 
 def warn(said: list[str], drops_messages: bool) -> None:
-    """Also of a library that is in the store. As from the caller's line; the text has the line of the source."""
+    """Warn as from the caller's line, also of a library that the store had. The text names the line of the source."""
     if drops_messages:
         said = [*said, "the text names os_log, and its messages are dropped: logging=True keeps them"]
     for text in said:

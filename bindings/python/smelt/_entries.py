@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 def shown(text: str) -> str:
-    """With what could steer a terminal written as \\xNN: names are those of files that somebody made."""
+    """Escape what could steer a terminal, as \\xNN: other people's files choose the names that are shown."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -297,7 +297,7 @@ def compile_shader(
     effort = _effort(cpu_effort)
     session = _session.session(store)
     options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": checks != 0}
-    options.update(_compiling.options(source, target, include_folders, on_cpu, logging))
+    options.update(_compiling.options(text[0][1], target, include_folders, on_cpu, logging))
     if not on_cpu:
         options.update(checked=checks, effort=effort, cpu=True)
     try:

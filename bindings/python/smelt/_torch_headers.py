@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where PyTorch's headers for Metal are, <c10/metal/...>: those of the torch that is installed, which is not imported."""
+"""Finds PyTorch's headers for Metal, <c10/metal/...>, in the installed torch, without importing it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def include_folders() -> list[str]:
 
 
 def wanted_by(sources: Iterable[bytes | memoryview], folders: Iterable[str]) -> list[str]:
-    """The folders that texts which include these headers need besides `folders`."""
+    """Return the folders that these sources need besides `folders`: none if no source names the headers."""
     if not any(b"\0" not in bytes(source[:64]) and _MARK in bytes(source) for source in sources):
         return []
     if any(os.path.isdir(os.path.join(folder, "c10", "metal")) for folder in folders):

@@ -39,7 +39,7 @@ class ArgumentCheck {
   void is_same_structure(size_t i) const;
   std::string mismatch() const;
   std::string mismatch(size_t i) const;
-  /// What to do about numbers of another type.
+  /// The advice for numbers of another type: how to convert them.
   std::string conversion(size_t i, const loader::Misfit& misfit) const;
 
   /// "kernel 'saxpy', argument 2 'a': wants float (4 bytes)".

@@ -216,16 +216,16 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
 
 void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor,
                             const Parameter& parameter) {
-  const auto place = static_cast<uint32_t>(&tensor - tensors_.data()) + 1;
+  const auto number = static_cast<uint32_t>(&tensor - tensors_.data()) + 1;
   // Only what is certainly not written to may be a copy: a result would be lost.
   if (tensor.rank == 0 && parameter.known && !parameter.writes) {
     bind_number(encoder, index, tensor, parameter);
-    bound_.back().tensor = place;
+    bound_.back().tensor = number;
     return;
   }
   bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
                     tensor.contiguous});
-  bound_.back().tensor = place;
+  bound_.back().tensor = number;
   if (shares_memory(encoder)) {
     unwrap(encoder.set_memory(index, {tensor.data, tensor.bytes}));
     return;
@@ -542,8 +542,8 @@ void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::han
   bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});
 }
 
-std::optional<Arguments::FirstGrid> Arguments::first_grid(std::string_view kernel,
-                                                          std::span<const Parameter> parameters, uint32_t rank) const {
+std::optional<GridSize> Arguments::first_grid(std::string_view kernel, std::span<const Parameter> parameters,
+                                              uint32_t rank) const {
   if (!first_array_) return std::nullopt;
   const Tensor& first = tensors_[*first_array_];
   if (first.overlaps())
@@ -551,8 +551,7 @@ std::optional<Arguments::FirstGrid> Arguments::first_grid(std::string_view kerne
           "threads was not given, and the first array has {} elements in {} bytes (a broadcast view has stride 0): a "
           "thread for each would read past it. Pass threads=, or a contiguous copy (numpy.ascontiguousarray)",
           first.count, first.bytes);
-  if (!by_type_) return FirstGrid{{first.count, 1, 1}, 1};
-  if (first_at_ >= parameters.size()) return FirstGrid{{first.count, 1, 1}, 1};
+  if (!by_type_ || first_at_ >= parameters.size()) return GridSize{{first.count, 1, 1}, 1};
   const Parameter& parameter = parameters[first_at_];
   if (rank > 1) {
     const std::vector<uint64_t> shape = elements_of(first, parameter);
@@ -560,10 +559,7 @@ std::optional<Arguments::FirstGrid> Arguments::first_grid(std::string_view kerne
       raise(Errc::threads_missing,
             "kernel '{}': threads was not given. Its position has {} dimensions, and {} has {}; pass threads=({})",
             kernel, rank, place(parameter), shape.size(), rank == 2 ? "width, height" : "width, height, depth");
-    FirstGrid grid;
-    grid.rank = static_cast<int>(rank);
-    for (size_t i = 0; i < rank; ++i) grid.size[i] = shape[rank - 1 - i];
-    return grid;
+    return GridSize{{shape[rank - 1], shape[rank - 2], rank == 3 ? shape[0] : 1}, static_cast<int>(rank)};
   }
   const uint64_t count = count_of(first, parameter);
   for (size_t i = 0; i < bound_.size() && i < parameters.size(); ++i) {
@@ -575,7 +571,7 @@ std::optional<Arguments::FirstGrid> Arguments::first_grid(std::string_view kerne
             "to, has {}; pass threads=",
             kernel, place(parameter), count, place(parameters[i]), more);
   }
-  return FirstGrid{{count, 1, 1}, 1};
+  return GridSize{{count, 1, 1}, 1};
 }
 
 void Arguments::finish() {

@@ -4,6 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include "grid_size.hpp"
 #include "parameter.hpp"
 #include "scalars.hpp"
 #include "tensor.hpp"
@@ -65,17 +66,13 @@ class Arguments {
   const Tensor* tensor_of(const Bound& bound) const {
     return bound.tensor != 0 ? &tensors_[bound.tensor - 1] : nullptr;
   }
-  /// What a thread for each element of the first array that was passed directly is: `size` threads along the last
-  /// `rank` dimensions, x along the last. Nothing without an array. Throws (threads_missing) when the array is no
-  /// such grid: with `by_type`, when it has another number of dimensions than a `rank` of 2 or 3 asks for, or fewer
-  /// elements than an array that the kernel writes to. And (argument_type) when it has less memory than elements,
-  /// since a thread for each would leave it.
-  struct FirstGrid {
-    uint64_t size[3] = {1, 1, 1};
-    int rank = 1;
-  };
-  std::optional<FirstGrid> first_grid(std::string_view kernel, std::span<const Parameter> parameters,
-                                      uint32_t rank) const;
+  /// The grid with a thread for each element of the first array that was passed directly, x along the array's last
+  /// dimension. `rank`: dimensions of the kernel's position. Nothing without an array. Throws (threads_missing) when
+  /// the array is no such grid: with `by_type`, when it has another number of dimensions than a `rank` of 2 or 3 asks
+  /// for, or fewer elements than an array that the kernel writes to. Throws (argument_type) when it has less memory
+  /// than elements, since a thread for each would leave it.
+  std::optional<GridSize> first_grid(std::string_view kernel, std::span<const Parameter> parameters,
+                                     uint32_t rank) const;
 
  private:
   struct CopiedBack {

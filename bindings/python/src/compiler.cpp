@@ -16,7 +16,7 @@
 
 #include <optional>
 
-/// Of aot/opened, where the module opens the compiler: null when it is open, else why not.
+/// aot/opened has it, where the module opens the compiler at run time: null when that worked, else the reason.
 extern "C" [[gnu::weak]] const char* smelt_compiler_trouble() noexcept;
 
 namespace smelt::python {

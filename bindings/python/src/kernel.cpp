@@ -71,8 +71,8 @@ bool is(py::handle key, const char* name) {
 
 }  // namespace
 
-SizeArgument parse_size(py::handle value, std::string_view what) {
-  SizeArgument parsed;
+GridSize parse_size(py::handle value, std::string_view what) {
+  GridSize parsed;
   if (PyLong_Check(value.ptr()) != 0 || PySequence_Check(value.ptr()) == 0) {
     parsed.size.x = component_of(value, what);
     parsed.rank = 1;
@@ -104,9 +104,9 @@ Check parse_check(py::handle word) {
 }
 
 struct Kernel::Options {
-  SizeArgument threads;
-  SizeArgument threadgroups;
-  SizeArgument group;
+  GridSize threads;
+  GridSize threadgroups;
+  GridSize group;
   Casts casts;
   Check check = Check::off;
   std::optional<uint32_t> error_buffer;
@@ -173,7 +173,7 @@ struct Kernel::Options {
 
 /// How many threads a call runs, and how they are grouped.
 struct Kernel::Grid {
-  SizeArgument threads;  ///< or groups
+  GridSize threads;  ///< or groups
   std::optional<Size3> group = {};
   bool in_groups = false;
 
@@ -383,8 +383,7 @@ Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const
       raise(Errc::threads_missing,
             "kernel '{}': threads was not given, and it writes to no texture from which to count; pass threads=",
             pipeline_->name());
-    const GridSize& written = *launch.textures.written();
-    grid.threads = {written.size, written.rank};
+    grid.threads = *launch.textures.written();
   }
   if (grid.threads.rank == 0) {
     const auto first = launch.arguments.first_grid(pipeline_->name(), std::span(declared_).first(declared_count_),
@@ -393,7 +392,7 @@ Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const
       raise(Errc::threads_missing,
             "kernel '{}': threads was not given, and no array is passed directly from which to count; pass threads=",
             pipeline_->name());
-    grid.threads = {{first->size[0], first->size[1], first->size[2]}, first->rank};
+    grid.threads = *first;
   }
   if (options.group.rank != 0) {
     if (options.group.rank != grid.threads.rank)
@@ -407,7 +406,7 @@ Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const
 }
 
 Kernel::Grid Kernel::groups_of(const Options& options) const {
-  const SizeArgument& groups = options.threadgroups;
+  const GridSize& groups = options.threadgroups;
   if (options.threads.rank != 0)
     raise(Errc::invalid_argument,
           "kernel '{}': threads and threadgroups are both given; one of them says how large the grid is",

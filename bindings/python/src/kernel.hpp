@@ -6,6 +6,7 @@
 
 #include "argument_check.hpp"
 #include "arguments.hpp"
+#include "grid_size.hpp"
 #include "texture.hpp"
 
 #include <array>
@@ -71,12 +72,8 @@ class Kernel {
   std::vector<std::unique_ptr<Launch>> free_;
 };
 
-struct SizeArgument {
-  loader::Size3 size;
-  int rank = 0;
-};
 /// An int or a sequence of 1 to 3 of them; `what` is for messages.
-SizeArgument parse_size(py::handle value, std::string_view what);
+GridSize parse_size(py::handle value, std::string_view what);
 
 void bind_kernel(py::module_& module);
 void bind_library(py::module_& module);

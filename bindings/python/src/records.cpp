@@ -13,6 +13,9 @@ namespace py = pybind11;
 using loader::ElementKind;
 using loader::HostField;
 
+constexpr size_t kMostFields = 1024;
+constexpr unsigned kMostDepth = 16;  // of structures in structures
+
 class Reader {
  public:
   Reader(std::string_view format, bool natural) : rest_(format), natural_(natural) {}
@@ -30,8 +33,6 @@ class Reader {
   std::vector<HostField> fields;
 
  private:
-  static constexpr size_t kMostFields = 1024;
-  static constexpr unsigned kMostDepth = 16;
   static constexpr uint64_t kMostExtent = uint64_t{1} << 32;
 
   struct Element {
@@ -204,8 +205,6 @@ class Reader {
   bool native_ = true;
 };
 
-constexpr size_t kMostOfDtype = 1024;
-
 /// False: too many, or too deep.
 bool add_fields(const py::object& dtype, const std::string& prefix, uint64_t offset, unsigned depth,
                 std::vector<HostField>& into) {
@@ -223,7 +222,7 @@ bool add_fields(const py::object& dtype, const std::string& prefix, uint64_t off
     const auto item = py::cast<uint32_t>(element.attr("itemsize"));
     if (!element.attr("fields").is_none()) {
       uint64_t count = 1;
-      for (const uint64_t extent : shape) count *= std::min<uint64_t>(extent, kMostOfDtype + 1);
+      for (const uint64_t extent : shape) count *= std::min<uint64_t>(extent, kMostFields + 1);
       for (uint64_t i = 0; i < count; ++i) {
         const std::string one = shape.empty() ? whole + "." : fmt::format("{}[{}].", whole, i);
         if (!add_fields(element, one, at + i * item, depth - 1, into)) return false;
@@ -238,7 +237,7 @@ bool add_fields(const py::object& dtype, const std::string& prefix, uint64_t off
     if (letter == "u") kind = ElementKind::unsigned_integer;
     if (letter == "f") kind = ElementKind::floating;
     if (letter == "c") kind = ElementKind::complex;
-    if (into.size() == kMostOfDtype) return false;
+    if (into.size() == kMostFields) return false;
     into.push_back({whole, kind, item, at, std::move(shape)});
   }
   return true;
@@ -248,7 +247,7 @@ bool add_fields(const py::object& dtype, const std::string& prefix, uint64_t off
 
 std::optional<std::vector<HostField>> read_record(const py::object& dtype) {
   std::vector<HostField> fields;
-  if (dtype.attr("fields").is_none() || !add_fields(dtype, "", 0, 16, fields)) return std::nullopt;
+  if (dtype.attr("fields").is_none() || !add_fields(dtype, "", 0, kMostDepth, fields)) return std::nullopt;
   std::ranges::sort(fields, {}, &HostField::offset);
   return fields;
 }

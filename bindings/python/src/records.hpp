@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a record consists of: from NumPy's dtype, or from the format of a buffer (PEP 3118): "T{f:a:(3)f:pos:4x}".
+// The fields of a record, read from NumPy's dtype or from the format of a buffer (PEP 3118): "T{f:a:(3)f:pos:4x}".
 #pragma once
 
 #include "smelt/loader/argument_rule.hpp"

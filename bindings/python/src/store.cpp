@@ -119,13 +119,13 @@ class StoreHandle {
   /// holds locks of its own.
   template <class Work>
   auto with(Work&& work) {
-    return with_both([&](const Opened& on) { return work(*on.store); });
+    return without_gil([&](const Opened& on) { return work(*on.store); });
   }
 
   /// The same for finds and puts, which remotes take part in.
   template <class Work>
   auto with_entries(Work&& work) {
-    return with_both([&](const Opened& on) { return work(*on.entries); });
+    return without_gil([&](const Opened& on) { return work(*on.entries); });
   }
 
   const std::string& folder() const { return folder_; }
@@ -150,7 +150,7 @@ class StoreHandle {
   }
 
   template <class Work>
-  auto with_both(Work&& work) {
+  auto without_gil(Work&& work) {
     auto result = [&] {
       const GilReleased released;
       return on_opened(work);

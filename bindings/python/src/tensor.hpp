@@ -56,11 +56,11 @@ class Tensor {
   bool writable = true;
   bool contiguous = true;  ///< elements lie in the order of their indexes (C order), without gaps
 
-  /// Of the first kKnownRank dimensions; empty of arrays of more.
+  /// The extents; empty for an array of more than kKnownRank dimensions.
   std::span<const uint64_t> known_shape() const {
     return rank <= kKnownRank ? std::span(shape).first(static_cast<size_t>(rank)) : std::span<const uint64_t>();
   }
-  /// What a record consists of, by its name; nothing where the array does not say, or not in a way that is known.
+  /// The fields of the record that an element is; nothing where the array does not describe them in a known way.
   std::optional<std::vector<loader::HostField>> fields() const;
 
   /// Whether one element stands in several places (a broadcast view has stride 0): there is less memory than elements.

@@ -4,6 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include "grid_size.hpp"
 #include "tensor.hpp"
 
 #include <optional>
@@ -21,11 +22,6 @@ struct PythonTexture {
 struct PythonSampler {
   loader::SamplerRef sampler;
   std::string words;
-};
-
-struct GridSize {
-  loader::Size3 size;
-  int rank = 0;
 };
 
 /// Textures and samplers of one call. Arrays are borrowed until release(). One thread at a time.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the driver of Triton's Apple back end does with its device module, without Triton: two commands make a library of a text,
+"""Does what the driver of Triton's Apple back end does with its device module, without Triton: two commands make a library of a text,
 scalars lie in one argument behind the pointers, and buffers for prints and asserts, which the text describes, come last."""
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def packed(kinds: list[str], values: list[Any]) -> bytes:
 
 
 class Records:
-    """Of prints or asserts: the buffer, and what a launch left in it."""
+    """The buffer for a launch's prints or asserts, and the records that the launch left in it."""
 
     def __init__(self, metal: Any, layout: dict[str, str]) -> None:
         self.layout = layout
@@ -128,7 +128,7 @@ def text_of(name: str) -> str:
 
 
 def differs(case: Any, out: Any, want: Any) -> str:
-    """What is wrong with a result; empty where it is right."""
+    """Say how a result differs; empty if it is right."""
     from cases import floats_of_bfloat
 
     got = floats_of_bfloat(out) if case.signature[0] == "*bf16" else out

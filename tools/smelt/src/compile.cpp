@@ -339,8 +339,8 @@ void add_compile(CLI::App& app, Context& context) {
       ->group(kLimitsGroup);
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
-      "Child processes: auto (Metal libraries, remade packages), always (LLVM IR too), never; default: "
-      "$SMELT_SANDBOX")
+      "Compile in child processes: auto (Metal libraries, remade packages), always (LLVM IR too) or never (default: "
+      "$SMELT_SANDBOX, else auto)")
       ->group(kLimitsGroup);
   verb->add_flag("-v,--verbose", options->verbose, "Print whether the result was in the store");
   verb->add_option("--from", options->list,

@@ -53,7 +53,7 @@ class Printer {
         line("  signed by {}, not checked here (smelt verify --trusted)", signer(signature));
     if (report.contains("libraries"))
       for (const Json& library : report["libraries"]) print_library(library);
-    of_several_ = report.contains("libraries") && report["libraries"].size() > 1;
+    has_several_libraries_ = report.contains("libraries") && report["libraries"].size() > 1;
     for (const Json& slice : report["slices"]) print_slice(slice);
     for (const Json& function : report["functions"]) print_function(function);
     if (report.contains("findings"))
@@ -92,7 +92,8 @@ class Printer {
       if (const std::string uuid = word(*container, "uuid"); !uuid.empty()) more += ", uuid " + uuid;
     }
     if (slice.contains("hash_matches") && !flag(slice, "hash_matches")) more += ", HASH DIFFERS";
-    const std::string library = of_several_ ? fmt::format(" of library {}", word(slice, "library")) : std::string();
+    const std::string library =
+        has_several_libraries_ ? fmt::format(" of library {}", word(slice, "library")) : std::string();
     line("slice {}{}: {} bytes, {} function{}{}", word(slice, "target"), library, number(slice, "bytes"),
          slice["functions"].size(), slice["functions"].size() == 1 ? "" : "s", more);
     if (slice.contains("place")) line("  at {}", word(slice, "place"));
@@ -178,7 +179,7 @@ class Printer {
   }
 
   std::string out_;
-  bool of_several_ = false;  ///< libraries, so that a slice names its own
+  bool has_several_libraries_ = false;  ///< then each slice names its library
 };
 
 }  // namespace

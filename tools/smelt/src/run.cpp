@@ -425,7 +425,7 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n"
-      "  functions:f,g    a table of visible functions of the library; nothing between two commas: an empty entry\n"
+      "  functions:f,g    a table of visible functions of the library; f,,g leaves the entry between f and g empty\n"
       "A .png file is an array of u8: height, width, and 4 channels if it has colours.\n\n"
       "Vertex and fragment functions have an array for each input and result, with one element per thread\n"
       "(docs/reference/stages.md).\n\n"
@@ -443,18 +443,20 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
                    "Bytes of threadgroup argument 0, or INDEX=BYTES")
       ->allow_extra_args(false);
-  verb->add_option("--texture", options->textures,
-                   "NAME=ARG: a texture, by its argument's name or index, from a .png or .npy file or zeros; "
-                   "NAME:FORMAT=ARG chooses the pixel format")
+  verb->add_option(
+          "--texture", options->textures,
+          "NAME=ARG: a texture. NAME is the argument's name or index; ARG is a .png file, a .npy file or zeros. "
+          "NAME:FORMAT=ARG also chooses the pixel format. May be repeated")
       ->allow_extra_args(false);
   verb->add_option("--sampler", options->samplers,
-                   "NAME=STATES, spelled as in Metal source: by='filter::linear, address::repeat'")
+                   "NAME=STATES: a sampler, e.g. by='filter::linear, address::repeat'. NAME is the argument's name or "
+                   "index; STATES are spelled as in Metal source. May be repeated")
       ->allow_extra_args(false);
   verb->add_option("--input", options->inputs,
-                   "NAME=ARG: an input of a vertex or fragment function, one element for each; may be repeated")
+                   "NAME=ARG: an input of a vertex or fragment function, with one element per thread; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--output", options->outputs,
-                   "NAME=FILE: where a result of a vertex or fragment function is written; may be repeated")
+                   "NAME=FILE: the file for a result of a vertex or fragment function; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--library", options->library, "Library of the package, when several have the function");
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")

@@ -286,7 +286,7 @@ ordered_json remote_rows(const cache::Store& store) {
   return rows;
 }
 
-/// What `smelt store stat` says, as the text that Prometheus reads.
+/// The figures of `smelt store stat` as the text that Prometheus reads.
 std::string metrics_text(const cache::Store& store, const cache::StoreStat& stat) {
   std::string text;
   const auto metric = [&](std::string_view name, std::string_view type, std::string_view help) {

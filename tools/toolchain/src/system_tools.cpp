@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What build files ask of a Mac besides Metal's tools: xcode-select and sw_vers, as far as they answer; and the tools
-// that make code of one GPU, which say why they do not.
+// Build files ask more of a Mac than Metal's tools. xcode-select and sw_vers answer a part of it here; the tools that
+// make code for one GPU say why they do not.
 #include "tools.hpp"
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 namespace smelt::toolchain {
 namespace {
 
-bool is_one_of(const Call& call, std::initializer_list<std::string_view> words) {
+bool has_any_of(const Call& call, std::initializer_list<std::string_view> words) {
   return std::any_of(call.arguments.begin(), call.arguments.end(),
                      [&](const std::string& one) { return std::find(words.begin(), words.end(), one) != words.end(); });
 }
 
 Result<void> answer_for_xcode(const Call& call) {
-  if (is_one_of(call, {"-p", "--print-path", "-print-path"}))
+  if (has_any_of(call, {"-p", "--print-path", "-print-path"}))
     fmt::print("{}\n", call.folder);
-  else if (is_one_of(call, {"-v", "--version"}))
+  else if (has_any_of(call, {"-v", "--version"}))
     fmt::print("xcode-select version 0. (smelt {})\n", SMELT_VERSION);
   else
     return fail(Errc::unsupported,
@@ -45,9 +45,9 @@ Result<void> answer_for_system(const Call& call) {
   return fail(Errc::invalid_argument, "want -productName, -productVersion or -buildVersion");
 }
 
-/// They exist, so that a build file that only looks for them goes on.
+/// These tools exist, so that a build file that only looks for them goes on.
 Result<void> refuse_gpu_code(const Call& call) {
-  if (!is_one_of(call, {"--version", "-v"}))
+  if (!has_any_of(call, {"--version", "-v"}))
     return fail(Errc::unsupported,
                 "code of one GPU is made by Apple's back ends, which are on a Mac alone; ship the Metal library, of "
                 "which a Mac makes that code when it first runs");

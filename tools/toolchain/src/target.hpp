@@ -32,7 +32,7 @@ struct Wanted {
 /// is newer than that target's makes the target the first that has it.
 Result<Wanted> choose_target(std::span<const Argument> arguments);
 
-/// What LLVM IR is compiled for: the system of its own triple, unless the command line or the environment names one.
+/// The target of LLVM IR: the system of its own triple, unless the command line or the environment names one.
 aot::Target target_of_ir(const Wanted& wanted, ByteView text);
 
 /// The system by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `import smelt` gives in the edition "reader": the same names, meaning the same, as far as there are any here.
+"""The names of `import smelt` in the edition "reader". They mean the same as in the native
+edition; those that run or compile kernels raise UnsupportedError.
 docs/reference/python.md#editions."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .store import compare_versions as compare_versions
 
 
 class _OfKernels:
-    """Of kernels on the CPU, which this edition does not run."""
+    """Kernels on the CPU use this class; this edition runs none."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         left(f"smelt.{type(self).__name__}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Parts(dict[str, bytes]):
-    """As smelt._store has an entry."""
+    """The parts of an entry, with the methods that smelt._store.Entry has."""
 
     def names(self) -> list[str]:
         return list(self)
@@ -36,7 +36,7 @@ class _Parts(dict[str, bytes]):
 
 
 class _Native:
-    """As smelt._store has a store: what it does not do here is left to that."""
+    """The methods of smelt._store.Store that the reader has; the others raise UnsupportedError."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class _Native:
         self.resolve = store._folder.resolve
 
     def find(self, key: str) -> _Parts | None:
-        """One whose CPU code nobody trusted signed is absent, as where compiled modules read it."""
+        """An entry with CPU code that no trusted key signed counts as absent, as it does for the compiled modules."""
         key = key_bytes(key).hex()
         found = self._store._find(key)
         if found is None:

@@ -12,6 +12,7 @@ from .. import errors
 
 Bytes = memoryview
 
+
 def fail(code: str, message: str, subject: str = "") -> NoReturn:
     raise errors.from_code(code, message, subject)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _File(PackageFile):
-    """As smelt._loader has a package."""
+    """A package file with the methods that smelt._loader.Package has."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self._whole = memoryview(data).cast("B")
@@ -111,7 +111,7 @@ class Package(_package.Package):
 
 
 class Made(NamedTuple):
-    """As smelt._compiler tells how a package came to be: it was found."""
+    """The facts that smelt._compiler reports about a result. Here a package is always found, never compiled."""
 
     key: str
     microseconds: int

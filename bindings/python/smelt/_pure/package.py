@@ -55,7 +55,7 @@ class Function(NamedTuple):
 
 
 class Presence(NamedTuple):
-    """Whether a slice holds a function, and in which version of Metal."""
+    """A note on a function in a slice: it is missing, for a reason, or has a version of Metal."""
 
     missing: bool
     reason: str

@@ -22,9 +22,10 @@ MOST_PARTS = 4096
 MOST_SIGNATURES = 16
 MOST_PART = 256 << 20
 MOST_ENTRY = 512 << 20
-MOST_UNPACKED = 128 << 20  # of an entry that is unpacked here, where no limit of memory is known
-_SECONDS = 2.0  # that an entry may take beside one `timeout`; and for each MiB that travelled, as Python alone unpacks some 2 MB a second:
-_SECONDS_A_MIB = 4.0
+MOST_UNPACKED = 128 << 20  # bytes of all compressed parts of an entry, since Python sets no limit of memory
+# An entry may take one `timeout` and _SECONDS, and _SECONDS_PER_MIB more for each MiB that travelled: Python alone unpacks about 2 MB a second.
+_SECONDS = 2.0
+_SECONDS_PER_MIB = 4.0
 _FIRST_LINE = "smelt-entry 1"
 _DURATIONS = {"connect": 0.3, "stall": 0.5, "timeout": 5.0, "budget": 1.0, "rest": 60.0, "remember-misses": 30.0, "ttl": 0.0}
 _TEXTS = ("token-file", "ca-file", "cert-file", "key-file", "proxy", "prefix", "region", "endpoint")
@@ -345,7 +346,7 @@ class Remote:
                 blob = self._get(f"cas/{part.blob}", part.blob_bytes)
                 if blob is None:
                     raise _NoBlob
-                end += len(blob) / (1 << 20) * _SECONDS_A_MIB
+                end += len(blob) / (1 << 20) * _SECONDS_PER_MIB
                 parts[part.name] = self._part(part, blob, end)
             return record, parts
         except _NoBlob:

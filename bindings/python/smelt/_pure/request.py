@@ -131,8 +131,8 @@ def compile_shader(
 def make(
     sources: Sequence[tuple[str, Union[bytes, memoryview]]], options: Mapping[str, Any], required: bool, store: StoreLike, progress: Any,
 ) -> Package:  # fmt: skip
-    """What smelt.compile asks for (_request.py): a package that was compiled elsewhere for the same request, without CPU code, or a CacheMissError
-    that says how it gets there."""
+    """Answer smelt.compile (_request.py) with a package that was compiled elsewhere for the same request, without CPU code. Else raise a
+    CacheMissError that says how it gets there."""
     check_kinds("a str", name=options["name"], version=options["version"], sandbox=options["sandbox"], cpu_effort=options["effort"])
     check_kinds("a number", timeout=options["timeout"])
     check_kinds("a whole number", **{one: options[one] for one in ("threadgroup_memory", "threads_per_threadgroup", "max_memory")})

@@ -225,7 +225,7 @@ class StoreFolder:
         return [(bytes(row[0]).hex(), row[1], row[2], row[3], row[4]) for row in self._rows("SELECT key,size,created,used,cost_us FROM entry ORDER BY key")]
 
     def _tag_rows(self) -> list[tuple[Tag, bool]]:
-        """All, oldest first; True: it points elsewhere since. A row that is not as it was written is an error."""
+        """All rows, oldest first. True: the row stands for a tag that points elsewhere now. A row that was changed is an error."""
         database = self._open()
         if database is None:
             return []

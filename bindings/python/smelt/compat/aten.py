@@ -425,7 +425,6 @@ def main(words: list[str] | None = None) -> int:
         return 2
     worst = 0
     for op in sorted({form.op for form in forms}):
-        rows = []
         try:
             operator = operator_named(options.operator or op)
         except LookupError as error:

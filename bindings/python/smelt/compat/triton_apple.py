@@ -53,7 +53,7 @@ class MetalBuffer(_loader.Buffer):
         return self.address
 
     def gpu_address(self) -> int:
-        """What a kernel follows; here the same as data_ptr()."""
+        """The address that a kernel follows; here the same as data_ptr()."""
         return self.address
 
 
