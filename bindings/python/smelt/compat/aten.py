@@ -423,13 +423,13 @@ def main(words: list[str] | None = None) -> int:
         registered = ", ".join(sorted({form.op for form in checker.forms()})) or "none"
         print(f"{options.file}: registers no {' or '.join(ops or ['operator'])}; it registers {registered}", file=sys.stderr)
         return 2
-    worst = 0
+    wrong = untried = False
     for op in sorted({form.op for form in forms}):
         try:
             operator = operator_named(options.operator or op)
         except LookupError as error:
             print(f"{op}: not tried: {error}")
-            worst = max(worst, 2)
+            untried = True
             continue
         rows = [checker.check(form, operator, (options.operator or op).split(".")[-1]) for form in forms if form.op == op]
         count = {outcome: sum(row.outcome == outcome for row in rows) for outcome in ("right", "wrong", "refused")}
@@ -438,8 +438,9 @@ def main(words: list[str] | None = None) -> int:
         for row in rows:
             if options.verbose or row.outcome != "right":
                 print(f"  {row.outcome:8} {row.kernel}{': ' + row.reason if row.reason else ''}")
-        worst = 1 if count["wrong"] else max(worst, 2 if count["refused"] and worst != 1 else worst)
-    return worst
+        wrong = wrong or count["wrong"] > 0
+        untried = untried or count["refused"] > 0
+    return 1 if wrong else 2 if untried else 0
 
 
 if __name__ == "__main__":
