@@ -251,7 +251,7 @@ TEST_CASE("a WebDAV server without the folders: who writes is told to make them"
   const Outgoing entry = entry_of(1);
   const auto put = open(server.url())->put(std::span(&entry, 1));
   REQUIRE_FALSE(put);
-  CHECK(put.error().message.find("the folders 'ac' and 'cas' made first") != std::string::npos);
+  CHECK(put.error().message.find("create the folders 'ac' and 'cas' first") != std::string::npos);
 }
 
 TEST_CASE("a full server takes nothing more and goes on giving") {
@@ -523,7 +523,7 @@ TEST_CASE("URLs say what is wrong with them, and keep secrets to themselves") {
     return address.error().message;
   };
   CHECK(message("ftp://host/x").find("redis(s)://") != std::string::npos);
-  CHECK(message("https://host/x?timeuot=2s").find("known are") != std::string::npos);
+  CHECK(message("https://host/x?timeuot=2s").find("the options are") != std::string::npos);
   CHECK(message("https://host/x?timeout=2").find("300ms") != std::string::npos);
   CHECK(message("redis://host/name").find("database number") != std::string::npos);
   CHECK(message("https://host/x?cert-file=/a").find("go together") != std::string::npos);

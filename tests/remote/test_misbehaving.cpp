@@ -231,7 +231,7 @@ TEST_CASE("a server that takes long to say no, and never too long, rests as one 
   CHECK(remotes->statistics()[0].statistics.resting > 0);
   // On a busy machine it is the server's thread that is late.
   const bool stalled = warning.find("'stall'") != std::string::npos;
-  CHECK_MESSAGE((stalled || warning.find("takes long and has nothing") != std::string::npos), warning);
+  CHECK_MESSAGE((stalled || warning.find("answers slowly and has nothing") != std::string::npos), warning);
 }
 
 TEST_CASE("a server that is far away and has nothing yet does not rest") {
@@ -451,6 +451,23 @@ TEST_CASE("headers and error pages without an end are cut off") {
   std::string informs;
   for (int i = 0; i < 100; ++i) informs += "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n";
   endless("", informs);
+}
+
+TEST_CASE("an answer whose first header begins with a space is not a part of the answer before it") {
+  std::atomic<int> asked{0};
+  const FaultServer server([&](Connection& connection) {
+    if (asked++ % 2 == 0)
+      connection.send("HTTP/1.1 404 Not Found\r\nX-First: " + std::string(100, 'x') + "\r\nContent-Length: 0\r\n\r\n");
+    else
+      connection.send("HTTP/1.1 200 OK\r\n y: " + std::string(300, 'y') + "\r\nContent-Length: 0\r\n\r\n");
+  });
+  const auto remote = open(server.url() + "?rest=1ms");
+  for (uint64_t id = 0; id < 40; ++id) {
+    const Digest key = key_of(id);
+    CHECK_FALSE(remote->find(std::span(&key, 1), true)[0]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  CHECK(remote->statistics().errors >= 10);
 }
 
 TEST_CASE("no credential of ours goes to another host, and S3 follows nothing") {

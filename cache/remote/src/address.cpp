@@ -82,7 +82,7 @@ Result<void> set_option(Address& address, std::string_view name, const std::stri
       address.*option.to = value;
       return {};
     }
-  return fail(Errc::invalid_argument, "option '{}' is unknown; known are {}", name, known_options());
+  return fail(Errc::invalid_argument, "option '{}' is not known; the options are {}", name, known_options());
 }
 
 Result<void> set_options(Address& address, std::string_view query) {
@@ -130,7 +130,7 @@ Result<Address> parse(const std::string& text) {
   while (!path.empty() && path.back() == '/') path.pop_back();
   address.shown = fmt::format("{}://{}{}{}", scheme, address.host, port.empty() ? "" : ":" + port, path);
   if (address.kind != Kind::file && address.max_size != 0)
-    return fail(Errc::invalid_argument, "max-size is for folders (file://); a server has a bound of its own");
+    return fail(Errc::invalid_argument, "max-size is for folders (file://); a server sets its own limit");
   if (address.kind == Kind::file && address.path.empty())
     return fail(Errc::invalid_argument, "file:// needs an absolute folder, e.g. file:///srv/smelt");
   if (address.kind == Kind::redis && address.path.find_first_not_of("0123456789", 1) != std::string::npos)

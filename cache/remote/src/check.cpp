@@ -59,7 +59,8 @@ class Checker {
     const bool absent = fetched.got[0].outcome == Got::Outcome::absent;
     add(absent, "reads",
         absent ? fmt::format("yes; connecting and the first answer took {:.1f} ms", took)
-               : "it has something under a name that nothing hashes to: is this a cache, or a page that answers all?");
+               : "it has data under a name that nothing hashes to: is this a cache, or a page that answers every "
+                 "request?");
     return absent;
   }
 
@@ -85,13 +86,13 @@ class Checker {
     const Stored stored = transport_.put(std::span(&item, 1), patience_);
     if (stored.trouble || stored.count != 1) {
       const std::string why = stored.trouble ? stored.trouble->error.message : "it was not kept";
-      return add(false, "writes", why + ". If this machine is only to read, add read-only to the URL");
+      return add(false, "writes", why + ". If this machine should only read, add read-only to the URL");
     }
     const Fetched fetched = ask(digest);
     const bool same = fetched.got[0].outcome == Got::Outcome::found && as_text(fetched.got[0].bytes) == kSample;
     add(same, "writes",
         same ? "yes, and reads back what was written"
-             : "it takes what is put but does not give it back: is there another cache in between?");
+             : "it accepts data but does not return it: is there another cache in between?");
   }
 
   void clock() {
@@ -101,7 +102,7 @@ class Checker {
     const bool near = std::abs(apart.count()) < 300;
     add(near, "clock",
         fmt::format("{} s apart from the server's{}", std::abs(apart.count()),
-                    near ? "" : "; certificates and S3's signatures want less than 5 minutes: is NTP running?"));
+                    near ? "" : "; certificates and S3's signatures need less than 5 minutes: is NTP running?"));
   }
 
   const Address& address_;

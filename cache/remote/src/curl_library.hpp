@@ -15,7 +15,6 @@
   X(easy_init)                  \
   X(easy_perform)               \
   X(easy_recv)                  \
-  X(easy_reset)                 \
   X(easy_send)                  \
   X(easy_setopt)                \
   X(easy_strerror)              \

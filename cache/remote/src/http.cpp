@@ -105,10 +105,6 @@ class HttpTransport : public Transport {
  public:
   HttpTransport(Address address, HttpTarget target)
       : address_(std::move(address)), target_(std::move(target)), multi_(nullptr, curl().multi_cleanup) {}
-  ~HttpTransport() override {
-    idle_.clear();
-    multi_.reset();
-  }
 
   Fetched get(std::span<const Want> wants, const Patience& patience) override {
     std::vector<Request> requests(wants.size());
@@ -211,13 +207,9 @@ class HttpTransport : public Transport {
   }
 
   void start(Request& request, Call& call, unsigned depth, const Patience& patience) {
-    if (idle_.empty()) {
-      request.easy = make_easy();
-    } else {
-      request.easy = std::move(idle_.back());
-      idle_.pop_back();
-      curl().easy_reset(request.easy.get());
-    }
+    // A handle of its own: libcurl 7.88 keeps a pointer to a header of a handle's last answer, and an answer whose
+    // first header begins with a space is added to that one. Connections belong to the multi handle.
+    request.easy = make_easy();
     request.depth = depth;
     request.call = &call;
     CURL* easy = request.easy.get();
@@ -300,7 +292,7 @@ class HttpTransport : public Transport {
     request.code = code;
     request.done = true;
     curl().multi_remove_handle(multi_.get(), easy);
-    idle_.push_back(std::move(request.easy));
+    request.easy.reset();
     request.headers.reset();
   }
 
@@ -315,7 +307,7 @@ class HttpTransport : public Transport {
   /// What the answer says about the server. Absent and too long are answers about the thing asked for.
   std::optional<Trouble> trouble_of(const Request& request, const Patience& patience) const {
     const bool writing = request.method == Method::put;
-    if (request.call_full) return trouble_with("more bytes than one call may have");
+    if (request.call_full) return trouble_with("more bytes than one call may transfer");
     if (request.too_long) return std::nullopt;
     if (request.besides > kMostBesides) return trouble_with("headers or an error page without an end");
     if (request.code != CURLE_OK) return Trouble{curl_error(address_, request.code, request.detail, patience)};
@@ -326,14 +318,14 @@ class HttpTransport : public Transport {
     trouble.rest_now = status >= 400;
     trouble.writes_only = writing && status != 429 && status != 500 && status != 502 && status != 503 && status != 504;
     if (retry_after_.count() > 0) trouble.retry_after = retry_after_;
-    const char* hint = status == 401              ? "; it wants credentials: token-file=, user:password@, cert-file="
-                       : status == 403 && writing ? "; these credentials may not write: read-only says so"
-                       : status == 405 || status == 501 ? "; it takes no PUT: is WebDAV switched on?"
-                       : writing && (status == 409 || status == 404)
-                           ? "; a WebDAV server wants the folders 'ac' and 'cas' made first"
-                       : status == 413 || status == 507 ? "; it has no room for this"
-                       : status / 100 == 3 ? "; a redirect is not followed where it could take credentials along"
-                                           : "";
+    const char* hint =
+        status == 401                    ? "; it needs credentials: token-file=, user:password@, cert-file="
+        : status == 403 && writing       ? "; these credentials may not write: add read-only to the URL, or use others"
+        : status == 405 || status == 501 ? "; it does not accept PUT: is WebDAV switched on?"
+        : writing && (status == 409 || status == 404) ? "; on a WebDAV server, create the folders 'ac' and 'cas' first"
+        : status == 413 || status == 507              ? "; it has no room for this"
+        : status / 100 == 3 ? "; a redirect is not followed if it could carry credentials along"
+                            : "";
     trouble.error = {Errc::io,
                      fmt::format("{}: answered {} to {} {}{}", address_.shown, status,
                                  writing                          ? "PUT"
@@ -347,7 +339,6 @@ class HttpTransport : public Transport {
   Address address_;
   HttpTarget target_;
   Multi multi_;
-  std::vector<Easy> idle_;
   size_t width_ = kConnections;
   std::chrono::seconds retry_after_{0};
   std::optional<std::chrono::system_clock::time_point> date_;

@@ -164,8 +164,7 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
       return fail(Errc::io, "{}: the connection was cut: {}", address_.shown, curl().easy_strerror(code));
     waiting.moved(got);
     total += got;
-    if (total > most)
-      return fail(Errc::corrupt, "{}: more than the {} bytes that were to be expected", address_.shown, most);
+    if (total > most) return fail(Errc::corrupt, "{}: more than the {} bytes that were expected", address_.shown, most);
     hiredis().ReaderFeed(reader.get(), buffer.data(), got);
   }
   return {};

@@ -101,7 +101,7 @@ struct Remote::State {
     if (breaker.failed(since(began), trouble->rest_now, trouble->retry_after)) rests(trouble->error.message);
   }
   void rests(std::string_view why) const {
-    if (warn) warn(printable(fmt::format("{}; it is left alone for a while", why)));
+    if (warn) warn(printable(fmt::format("{}; it is not used for a while", why)));
   }
 
   /// One call for all wants that are not empty, of at most `bytes` in all.
@@ -244,7 +244,7 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
   // Unpacking has the time that a server has to answer: a blob that takes longer costs no more than a silent server.
   const auto until = Clock::now() + budget.left();
   const auto may_go_on = [&]() -> Result<void> {
-    if (Clock::now() > until) return fail(Errc::cancelled, "{}: what it sends takes too long to unpack", address.shown);
+    if (Clock::now() > until) return fail(Errc::cancelled, "{}: its data takes too long to unpack", address.shown);
     return budget.may_go_on();
   };
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -293,7 +293,7 @@ std::vector<std::optional<Arrived>> Remote::find(std::span<const Digest> keys, b
   const auto slow = std::chrono::duration_cast<milliseconds>(took);
   const auto usual = state.address.connect + state.address.stall * std::max(looked.round_trips, 1U);
   if (looked.asked != 0 && hits == 0 && slow > usual && state.reading.wasted(slow))
-    state.rests(fmt::format("{}: it takes long and has nothing", state.address.shown));
+    state.rests(fmt::format("{}: it answers slowly and has nothing", state.address.shown));
   const std::lock_guard lock(state.mutex);
   state.counted.hits += hits;
   state.counted.misses += keys.size() - hits;
@@ -313,7 +313,7 @@ std::vector<bool> Remote::State::absent(std::span<const Item> items, const std::
 Result<void> Remote::State::send(std::span<const Item> items, const std::atomic<bool>* cancel) {
   if (items.empty()) return {};
   const auto most = writing.patience(std::max(address.connect, address.stall));
-  if (!most) return fail(Errc::io, "{}: it is left alone for a while", address.shown);
+  if (!most) return fail(Errc::io, "{}: it is not used for a while", address.shown);
   const auto began = Clock::now();
   Stored stored = with_transport([&](Transport& transport) { return transport.put(items, patience(*most, cancel)); });
   if (cancel && *cancel) return fail(Errc::io, "{}: broken off", address.shown);
@@ -390,14 +390,13 @@ bool Remote::has_leases() const {
 
 void Remote::rest_leases(std::string_view why) {
   state_->no_leases_until = (Clock::now() + state_->address.rest).time_since_epoch().count();
-  if (state_->warn)
-    state_->warn(fmt::format("{}: {}; its leases are not waited for for a while", state_->address.shown, why));
+  if (state_->warn) state_->warn(fmt::format("{}: {}; its leases are ignored for a while", state_->address.shown, why));
 }
 
 Result<LeaseAnswer> Remote::take(const Lease& lease, const std::atomic<bool>* cancel) {
   State& state = *state_;
   const auto most = state.reading.patience(std::max(state.address.connect, state.address.stall));
-  if (!most) return fail(Errc::io, "{}: it is left alone for a while", state.address.shown);
+  if (!most) return fail(Errc::io, "{}: it is not used for a while", state.address.shown);
   const auto began = Clock::now();
   auto answer = state.with_transport(
       [&](Transport& transport) { return transport.take(lease, state.lease_patience(*most, cancel)); });

@@ -170,10 +170,9 @@ void Remotes::end() {
   state_->thread.join();
   for (const Job& job : left) state_->unsent += job.entries.size();
   if (state_->unsent != 0 && state_->warn)
-    state_->warn(
-        fmt::format("{} entries were not sent to the remotes before the program ended; they are in this "
-                    "machine's store alone",
-                    state_->unsent));
+    state_->warn(fmt::format(
+        "{} entries were not sent to the remotes before the program ended; they are only in this machine's store",
+        state_->unsent));
 }
 
 const Allowance& Remotes::allowance() const {
@@ -237,7 +236,8 @@ Result<void> Remotes::put_now(std::span<const Outgoing> entries) {
     SMELT_TRY_VOID(remote->put(entries));
     any = true;
   }
-  if (!any) return fail(Errc::invalid_argument, "no remote that may be written: SMELT_REMOTE names them");
+  if (!any)
+    return fail(Errc::invalid_argument, "no remote that may be written: name one in SMELT_REMOTE, without read-only");
   return {};
 }
 
@@ -283,9 +283,9 @@ Leased Remotes::lease(const Digest& key, milliseconds timeout, const std::functi
       }
       left = answer->left;
       if (timeout.count() == 0 || (ready && ready(*budget))) return leased;
-      if (Clock::now() - began > timeout) return in_vain("whoever holds a lease takes too long");
+      if (Clock::now() - began > timeout) return in_vain("the holder of a lease takes too long");
       if (Clock::now() - renewed > 2 * kLeaseLasts) return in_vain("nobody renews a lease that has not ended");
-      if (budget->spent()) return in_vain("it answers too slowly while a lease is waited for");
+      if (budget->spent()) return in_vain("it answers too slowly while this process waits for a lease");
       std::this_thread::sleep_for(kLeaseAsked);
     }
   }

@@ -138,9 +138,9 @@ void TieredStore::warn_once(std::string_view kind, std::string_view text) {
 
 void TieredStore::refuse(const Digest& key, const signing::Provenance& origin) {
   const std::string why = options_.policy.explain(origin);
-  warn_once("refused " + why, fmt::format("{}: it is not used: {}. The entry counts as a miss (said once for each "
-                                          "remote)",
-                                          to_hex(key), why));
+  warn_once("refused " + why,
+            fmt::format("{}: the entry is not used: {}. It counts as a miss (reported once for each remote)",
+                        to_hex(key), why));
 }
 
 std::optional<std::vector<Part>> TieredStore::remade(const Digest& key, const Parts& parts,
@@ -163,14 +163,14 @@ std::optional<std::vector<Part>> TieredStore::remade(const Digest& key, const Pa
                                             to_hex(key), why, made.error().message));
     return std::nullopt;
   }
-  warn_once("remade " + why, fmt::format("{}: its native code is not used: {}. It is made here instead (said once for "
-                                         "each remote)",
-                                         to_hex(key), why));
+  warn_once("remade " + why,
+            fmt::format("{}: its native code is not used: {}. It is made here instead (reported once for each remote)",
+                        to_hex(key), why));
   return std::move(**made);
 }
 
 void TieredStore::drop(const Digest& key, const Error& why) {
-  warn_once("damaged", fmt::format("{}: the entry is not what was asked for, and is dropped: {} (said once)",
+  warn_once("damaged", fmt::format("{}: the entry is not what was asked for, and is dropped: {} (reported once)",
                                    to_hex(key), why.message));
   if (local_->read_only()) return;
   if (auto removed = local_->remove(key); !removed) warn_once("drop", removed.error().message);
@@ -211,10 +211,9 @@ std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived,
   if (question.check)
     if (auto checked = question.check(parts, true); !checked) {
       remotes_->count_damaged(arrived.from);
-      warn_once("damaged " + arrived.from,
-                fmt::format("{} from {}: it is not what was asked for: {}. The entry counts as a miss (said once for "
-                            "each remote)",
-                            to_hex(record.key), arrived.from, checked.error().message));
+      warn_once("damaged " + arrived.from, fmt::format("{} from {}: it is not what was asked for: {}. The entry counts "
+                                                       "as a miss (reported once for each remote)",
+                                                       to_hex(record.key), arrived.from, checked.error().message));
       return std::nullopt;
     }
   accepted.parts = arrived.parts;
@@ -339,8 +338,8 @@ Result<void> TieredStore::push(const std::vector<Digest>& keys) {
     SMELT_TRY(const signing::Policy* const policy, this->policy());
     auto shared = outgoing(keys[i], entries[i]->parts(), entries[i]->origin(), {});
     if (!shared)
-      return fail(Errc::untrusted, "push {}: what came from others goes on only as they signed it: {}", to_hex(keys[i]),
-                  policy->explain(entries[i]->origin()));
+      return fail(Errc::untrusted, "push {}: an entry from others is sent on only with their signature: {}",
+                  to_hex(keys[i]), policy->explain(entries[i]->origin()));
     now.push_back(std::move(*shared));
   }
   return remotes_->put_now(now);

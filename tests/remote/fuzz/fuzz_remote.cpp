@@ -122,7 +122,8 @@ std::string http_answer(const Served& served, std::string_view request, Random& 
                                          "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n",
                                          "HTTP/1.0 200 \r\n",
                                          "HTTP/2 200\r\n",
-                                         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n"};
+                                         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n",
+                                         "HTTP/1.1 200 OK\r\n x: goes on\r\n"};
   std::string text = chance(random, 8)             ? kOdd[random() % std::size(kOdd)]
                      : found == served.files.end() ? "HTTP/1.1 404 Not Found\r\n"
                                                    : "HTTP/1.1 200 OK\r\n";
