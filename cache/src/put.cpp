@@ -40,7 +40,7 @@ Result<ReadyEntry> prepare(const Store::Put& put) {
     return fail(Errc::invalid_argument, "store put: {} parts; at most 65534", put.parts.size());
   for (const PartIn& part : put.parts)
     if (part.name == signing::kOriginPart)
-      return fail(Errc::invalid_argument, "store put: the part '{}' is the store's own", part.name);
+      return fail(Errc::invalid_argument, "store put: the name '{}' of a part is reserved for the store", part.name);
   entry.origin = std::make_unique<const std::string>(put.origin.to_text());
   std::vector<PartIn> parts = put.parts;
   parts.push_back({signing::kOriginPart, as_bytes(*entry.origin)});
@@ -136,9 +136,9 @@ class Publication {
     stored.sha = part.sha;
     SMELT_TRY(auto blob, tables_.blob.find(part.sha));
     // The row is what was asked for only if it speaks of the same bytes.
-    if (blob && (blob->raw != part.raw.size() || (blob->codec == part.codec && blob->sum != part.sum) ||
-                 (blob->codec == kCodecRaw && blob->stored != part.raw.size())))
-      return fail(Errc::store_corrupt, "store database: the row of blob {} is not of its bytes", to_hex(part.sha));
+    if (blob && (blob->raw != part.raw.size() || !blob->has_sizes_of_codec() ||
+                 (blob->codec == part.codec && blob->sum != part.sum)))
+      return fail(Errc::store_corrupt, "store database: the row of blob {} does not match its bytes", to_hex(part.sha));
     if (blob && !written_.contains(blob->id) &&
         !state_.packs.copy_whole(blob->pack, blob->at, blob->stored, blob->sum)) {
       SMELT_TRY_VOID(state_.drop_damaged(*blob));
@@ -214,7 +214,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     if (state.options.max_bytes != 0 && together > room)
       return fail(
           Errc::invalid_argument,
-          "store {}: entry {}{} takes {} bytes, more than stay in a store of {} bytes (max_bytes); it is not kept",
+          "store {}: entry {}{} takes {} bytes, more than a store of {} bytes (max_bytes) can keep; it is not kept",
           state.folder.string(), to_hex(entry.put->key), entries.size() == 1 ? "" : " and those put with it", together,
           state.options.max_bytes);
   }

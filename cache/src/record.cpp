@@ -85,7 +85,8 @@ Result<Record> decode_record(ByteView bytes, const Digest& key) {
     SMELT_TRY(part.codec, in.read<uint8_t>());
     SMELT_TRY_VOID(in.skip(4));
     part.is_inline = kind == 0;
-    if (kind > 1 || part.codec > kCodecZstd) return fail(Errc::corrupt, "store record: part {} is of no known kind", i);
+    if (kind > 1 || part.codec > kCodecZstd)
+      return fail(Errc::corrupt, "store record: part {} is of an unknown kind", i);
     if (part.is_inline) {
       SMELT_TRY(const uint64_t length, in.read<uint64_t>());
       SMELT_TRY(const ByteView name, in.take(name_bytes));

@@ -69,7 +69,7 @@ StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)
   options.segment_bytes = segment_for(options);
   writer_wait.most = options.writer_wait;
   writer_wait.waits = [this] {
-    warn("waits", fmt::format("store {}: another process holds its write lock; it is waited for, {} s at most",
+    warn("waits", fmt::format("store {}: another process holds its write lock; waiting for it, {} s at most",
                               folder.string(), options.writer_wait.count() / 1000));
   };
   add_store(*this);
@@ -296,10 +296,9 @@ Result<uint64_t> StoreState::table_bytes() {
 
 Result<void> StoreState::make_anew(const Error& why, const std::string& aside) {
   SMELT_TRY(const uint64_t kept, rebuild_database(aside));
-  warn("damaged database",
-       fmt::format("store {}: the database was damaged ({}); it was made anew from the packs with {} entries, others "
-                   "are compiled again. The damaged one is kept as {}",
-                   folder.string(), why.message, kept, aside));
+  warn("damaged database", fmt::format("store {}: the database was damaged ({}); it was rebuilt from the packs with {} "
+                                       "entries; others are compiled again. The damaged one is kept as {}",
+                                       folder.string(), why.message, kept, aside));
   return make_index();
 }
 

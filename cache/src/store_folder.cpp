@@ -140,7 +140,7 @@ Result<void> check_ours(const std::filesystem::path& folder) {
     if (is_harmless(*entries)) continue;
     if (is_store(folder)) return {};  // since this moment: the marker comes before anything else
     return fail(Errc::invalid_argument,
-                "store {}: is not a smelt store but has files in it ('{}' for one), which are left alone; name an "
+                "store {}: is not a smelt store but has files in it ('{}', for example), which are left alone; name an "
                 "empty or a new folder (SMELT_STORE)",
                 folder.string(), entries->path().filename().string());
   }

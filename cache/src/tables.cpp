@@ -36,7 +36,7 @@ template <class Row, class At, class Of>
 Result<std::vector<Row>> ascending(At last, Result<std::vector<Row>> rows, Of of) {
   if (!rows) return rows;
   for (const Row& row : *rows) {
-    if (!(last < of(row))) return fail(Errc::store_corrupt, "store database: the rows of a table are in no order");
+    if (!(last < of(row))) return fail(Errc::store_corrupt, "store database: the rows of a table are not in order");
     last = of(row);
   }
   return rows;

@@ -73,6 +73,8 @@ struct BlobRow {
   uint8_t codec = 0;
   Checksum sum{};
   auto columns() { return std::tie(id, sha, pack, at, stored, raw, codec, sum); }
+  /// Its sizes are those of its codec: bytes are compressed only where that makes them shorter (put.cpp).
+  bool has_sizes_of_codec() const { return codec == kCodecRaw ? stored == raw : codec == kCodecZstd && stored < raw; }
 };
 
 class BlobTable {

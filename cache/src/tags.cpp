@@ -107,7 +107,7 @@ Result<void> Store::tag(std::string_view name, std::string_view version, const D
     SMELT_TRY(const auto now, state.tables.tag.find(name, version));
     if (now && now->key == key) return {};
     if (now && !move)
-      return fail(Errc::invalid_argument, "tag {}@{} points at {}; say so (--move) to point it at {}", name, version,
+      return fail(Errc::invalid_argument, "tag {}@{} points at {}; pass --move to point it at {}", name, version,
                   to_hex(now->key), to_hex(key));
     if (now) SMELT_TRY_VOID(state.tables.tag.leave(*now));
     TagRow row;

@@ -72,8 +72,10 @@ class Verification {
   }
 
   static bool hashes_to_its_name(const BlobRow& blob, ByteView raw) {
+    if (!blob.has_sizes_of_codec()) return false;
     Bytes plain;
-    if (blob.codec == kCodecZstd && ZSTD_getFrameContentSize(raw.data(), raw.size()) == blob.raw) {
+    if (blob.codec == kCodecZstd) {
+      if (ZSTD_getFrameContentSize(raw.data(), raw.size()) != blob.raw) return false;
       plain.resize(blob.raw);
       const size_t size = ZSTD_decompress(plain.data(), plain.size(), raw.data(), raw.size());
       raw = ByteView(plain).first(ZSTD_isError(size) ? 0 : size);

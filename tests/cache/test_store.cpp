@@ -333,7 +333,7 @@ TEST_CASE("a trim says what tagged entries hold on to") {
   CHECK(check(*store, 4) == 0);
 }
 
-TEST_CASE("a damaged database is made anew with one warning, and the store goes on") {
+TEST_CASE("a damaged database is rebuilt from the packs with one warning, and the store goes on") {
   TemporaryFolder folder;
   const auto where = folder / "s";
   for (const std::string& flaw : {std::string("header"), std::string("middle"), std::string("text")}) {
@@ -352,7 +352,7 @@ TEST_CASE("a damaged database is made anew with one warning, and the store goes 
     StoreOptions options;
     options.warn = [&](std::string_view text) {
       ++warnings;
-      CHECK(text.find("made anew") != std::string_view::npos);
+      CHECK(text.find("rebuilt from the packs") != std::string_view::npos);
     };
     auto store = open(where, options);
     for (uint64_t id = 0; id < 300; ++id) CHECK(check(*store, id) == 1);

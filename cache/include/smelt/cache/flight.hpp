@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single flight: of all processes and threads that want one missing key, one makes it and the others wait.
+// Single flight: if several processes and threads need one missing key, one makes it and the others wait.
 #pragma once
 
 #include "smelt/base/digest.hpp"

@@ -131,7 +131,7 @@ struct TrimOptions {
   std::optional<uint64_t>
       max_bytes;  ///< at most these stay on disk; none: the store's budget, or any with `unused_for`
   std::optional<std::chrono::hours> unused_for;  ///< entries that nobody has used for so long go
-  bool tagged = false;                           ///< tags are no reason to stay: all go
+  bool tagged = false;                           ///< removes tagged entries and all tags, too
 };
 
 struct TrimReport {
