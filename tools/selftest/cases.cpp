@@ -50,7 +50,7 @@ Case saxpy() {
   const std::vector<float> x = small_floats(n);
   std::vector<float> y(n, 0.25f), expected(n);
   for (size_t i = 0; i < n; ++i) expected[i] = 2.0f * x[i] + y[i];
-  return {"saxpy", "a x + y, a grid that is no multiple of the group",
+  return {"saxpy", "a x + y, a grid that is not a multiple of the group",
           {n},     {256},
           1,       {bytes_of(x), bytes_of(y), scalar(2.0f)},
           1,       ResultType::f32,

@@ -69,7 +69,7 @@ Result<void> run(ByteView package) {
   fmt::print("smelt {} selftest\n", smelt_version());
   print_device("cpu", cpu);
   print_device("metal", metal);
-  fmt::print("\n| kernel | cpu | metal | what it tries |\n|---|---|---|---|\n");
+  fmt::print("\n| kernel | cpu | metal | what it tests |\n|---|---|---|---|\n");
   size_t wrong = 0;
   std::vector<std::string> errors;
   for (const Case& one : cases()) {
@@ -84,7 +84,7 @@ Result<void> run(ByteView package) {
       "\nCells: \"equal\" the same bits as plain C++, \"ok\" within the tolerance (largest difference relative to "
       "the largest value), \"-\" not run.\n");
   for (const std::string& error : errors) fmt::print("{}\n", error);
-  if (!metal) fmt::print("The Metal device was not tried here; that needs a Mac.\n");
+  if (!metal) fmt::print("The Metal device was not tested; that needs a Mac.\n");
   if (wrong > 0) return fail(Errc::pipeline_failed, "{} of the results are wrong or missing", wrong);
   if (!cpu && !metal) return fail(Errc::device_unavailable, "there is no device to test");
   return {};

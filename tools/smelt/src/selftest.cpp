@@ -23,7 +23,7 @@ struct SelftestOptions {
 /// Metallibs for a wide range of systems, CPU code for every processor: one file tests all machines.
 Result<Bytes> build_kernels() {
   service::Request request;
-  request.sources = {{"selftest", as_bytes(kSelftestKernels)}};
+  request.sources = {{"kernels.metal", as_bytes(kSelftestKernels)}};
   request.name = "selftest";
   for (const char* name : {"macos13", "macos14", "macos15", "macos26"}) {
     SMELT_TRY(request.options.targets.emplace_back(), aot::parse_target(name));

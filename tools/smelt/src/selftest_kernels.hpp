@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernels of `smelt selftest`; their source is tools/smelt/selftest/kernels.c.
 #pragma once
+
+#include <string_view>
 
 namespace smelt::cli {
 
-extern const char* const kSelftestKernels;
+/// tools/selftest/kernels.metal.
+extern const std::string_view kSelftestKernels;
 
 }  // namespace smelt::cli
