@@ -24,7 +24,7 @@ def _check_tools() -> None:
     if not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
         missing.append(f"Python.h of {sys.executable}")
     if missing:
-        _needs(f"there is no {', no '.join(missing)}")
+        _needs(f"it needs {', '.join(missing)}")
 
 
 def build_wheel(

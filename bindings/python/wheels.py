@@ -74,7 +74,7 @@ def found_at(file: pathlib.Path) -> dict[str, str]:
 def system_library(name: str) -> str:
     text = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
     found = re.search(rf"^\s*{re.escape(name)} .* => (\S+)", text, re.MULTILINE)
-    return found[1] if found else sys.exit(f"{name} is nowhere on this machine")
+    return found[1] if found else sys.exit(f"{name} was not found on this machine")
 
 
 def binaries(tree: pathlib.Path) -> list[pathlib.Path]:
@@ -93,7 +93,7 @@ def take_libraries(tree: pathlib.Path, allowed: set[str], opened: set[str]) -> N
                 if name.split(".so")[0] in allowed:
                     continue
                 if name not in places:
-                    sys.exit(f"{file.name} needs {name}, which is nowhere on this machine")
+                    sys.exit(f"{file.name} needs {name}, which was not found on this machine")
                 missing[name] = places[name]
         if not missing:
             return
@@ -233,7 +233,7 @@ def make_pure(build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
     source = build / "python" / "smelt"
     for needed in ("_pure/facts.json", "_selftest/kernels.smelt"):
         if not (source / needed).exists():
-            sys.exit(f"{source / needed} is not there: build the target smelt_python")
+            sys.exit(f"{source / needed} is missing: build the target smelt_python")
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
         for name in PURE:

@@ -73,7 +73,7 @@ def main():
     expect(smelt.FunctionNotFoundError, "halved", library.through, numbers, ("halved",))
     expect(smelt.ArgumentError, "want a list of their names", library.through, numbers, numbers)
     expect(smelt.ArgumentError, "want names of visible functions", library.through, numbers, [2])
-    expect(smelt.ArgumentError, "may not be written", library.scale, image, smelt.Sampler(), 1, into.toreadonly())
+    expect(smelt.ArgumentError, "read-only", library.scale, image, smelt.Sampler(), 1, into.toreadonly())
     expect(smelt.ArgumentError, "want a smelt.Sampler", library.scale, image, "linear", 1, into)
     expect(smelt.ArgumentError, "read-only", library.saxpy, x, b"\0" * 40, 2.0)
     expect(smelt.ArgumentError, "want an array", library.saxpy, x, y, "2")

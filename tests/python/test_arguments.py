@@ -638,7 +638,7 @@ class Mistakes(unittest.TestCase):
         self.refused("copy", numpy.zeros(2, ml_dtypes.bfloat16), self.out, words=["passes bfloat16"])
 
     def test_what_differs_is_named(self):
-        self.refused("copy", numpy.zeros(1, "i4"), self.out, words=["argument 0 'x'", "wants float", "passes int32", "x.astype(numpy.float32)"])
+        self.refused("copy", numpy.zeros(1, "i4"), self.out, words=["argument 0 'x'", "expects float", "passes int32", "x.astype(numpy.float32)"])
 
     def test_as_upstream_nothing_is_asked(self):
         upstream = smelt.compat.torch.compile_shader(MISTAKES)

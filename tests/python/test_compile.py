@@ -245,7 +245,7 @@ kernel void twice(device float* x [[buffer(0)]], uint i [[thread_position_in_gri
     def test_what_is_no_source(self):
         with self.assertRaises(smelt.SourceTypeError) as raised:
             smelt.compile_shader("\x00\x01\x02\x03 no text", filename="k.metal")
-        self.assertIn("k.metal is no Metal Shading Language text (", str(raised.exception))
+        self.assertIn("k.metal is not Metal Shading Language text (", str(raised.exception))
 
     def test_type(self):
         with self.assertRaises(TypeError):

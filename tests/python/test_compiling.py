@@ -57,7 +57,7 @@ class Warnings(unittest.TestCase):
     def test_a_library_without_kernels(self):
         said = self.said("void k(device float* x, uint i) { x[i] = 1; }", filename="forgotten.metal")
         self.assertEqual(len(said), 1, said)
-        self.assertIn("forgotten.metal: warning: there is no kernel", said[0])
+        self.assertIn("forgotten.metal: warning: it has no kernel", said[0])
 
     def test_a_right_text_says_nothing(self):
         self.assertEqual(self.said(VERSION), [])
@@ -74,9 +74,9 @@ class Texts(unittest.TestCase):
             self.assertIn(word, str(raised.exception))
 
     def test_a_path_is_no_text(self):
-        self.refused(lambda: smelt.compile_shader("saxpy.metal"), "'saxpy.metal' is like the path of a file", "smelt.compile('saxpy.metal')", "read_text()")
+        self.refused(lambda: smelt.compile_shader("saxpy.metal"), "'saxpy.metal' looks like the path of a file", "smelt.compile('saxpy.metal')", "read_text()")
         self.refused(lambda: smelt.compile_shader("k.metallib"), "smelt.load_metallib('k.metallib')")
-        self.refused(lambda: smelt.compile_shader(__file__), "is like the path of a file")
+        self.refused(lambda: smelt.compile_shader(__file__), "looks like the path of a file")
 
     def test_nothing_is_no_text(self):
         for text in ("", " \n\t"):

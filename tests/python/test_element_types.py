@@ -139,7 +139,7 @@ class ElementTypes(unittest.TestCase):
 
     def test_a_message_says_what_to_pass(self):
         for value, words in (
-            (numpy.arange(4), "argument 0 'in': wants float (4 bytes), the call passes int64; pass in.astype(numpy.float32) (of a tensor in.to(torch.float32))"),
+            (numpy.arange(4), "argument 0 'in': expects float (4 bytes), the call passes int64; pass in.astype(numpy.float32) (of a tensor in.to(torch.float32))"),
             (numpy.ones(16, bool), "in.view(numpy.float32), if these are the bytes of such numbers"),
             (numpy.ones(16, ">f4"), "array.astype(array.dtype.newbyteorder('='))"),
         ):  # fmt: skip

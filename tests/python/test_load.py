@@ -334,7 +334,7 @@ kernel void k(device float* o [[buffer(0)]], device const float* scale [[buffer(
         without(out, two, seven)
         with self.assertRaises(smelt.ArgumentError) as raised:
             without(None, two, seven, threads=1)
-        self.assertIn("argument 0 'o': None is for an argument that a function constant takes away", str(raised.exception))
+        self.assertIn("argument 0 'o': None is for an argument that a function constant removes", str(raised.exception))
 
 
 class Classes(unittest.TestCase):
@@ -431,7 +431,7 @@ class Recursion(unittest.TestCase):
             library.f(memoryview(bytearray(4 * count)).cast("I"), threads=count)
             with self.assertRaises(smelt.PipelineError) as raised:
                 library.f(memoryview(bytearray(b"\1" * 4 * count)).cast("I"), threads=count)
-            self.assertIn("kernel 'f' calls one of its functions from itself", str(raised.exception))
+            self.assertIn("kernel 'f' recurses deeper", str(raised.exception))
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ class ManyArgumentsTest(unittest.TestCase):
             kernel(*bound, 1, 2.0, threads=32, group_size=32)
         with self.assertRaisesRegex(smelt.ArgumentError, "argument 31 'a31': want an array"):
             kernel(*bound[:31], 3, bound[32], 1, 2.0, 3, threads=32, group_size=32)
-        with self.assertRaisesRegex(smelt.ArgumentError, "argument 33 'wide': the kernel wants long of 8 bytes, the call passes 2 bytes"):
+        with self.assertRaisesRegex(smelt.ArgumentError, "argument 33 'wide': the kernel expects long of 8 bytes, the call passes 2 bytes"):
             kernel(*bound, ctypes.c_int16(1), 2.0, 3, threads=32, group_size=32)
 
     def test_more_threadgroup_memory_than_a_gpu_has(self):

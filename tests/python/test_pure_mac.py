@@ -145,6 +145,18 @@ class MacTest(unittest.TestCase):
         # A comment is no other kernel.
         self.assertIn(wanted, self.on_mac(code.replace("#include", "// new\\n#include"), SMELT_REMOTE=f"file://{self.mirror}"))
 
+    def test_a_hit_with_folders_of_headers(self):
+        headers = self.folder / "headers"
+        headers.mkdir()
+        (headers / "scale.h").write_text("constant float scale = 3;\n")
+        source = SOURCE.replace("#include", '#include "scale.h"\n#include', 1)
+        made = self.compiled_here(source, filename="source.metal", include_folders=[str(headers)])
+        call = f"lib = smelt.compile_shader({source!r}, include_folders={str(headers)!r}); print(lib.saxpy, *record)"
+        wanted = hashlib.sha256(made.metallib()).hexdigest()
+        self.assertEqual(self.on_mac(call, SMELT_REMOTE=f"file://{self.mirror}"), f"kernel saxpy {wanted}")
+        (headers / "scale.h").write_text("constant float scale = 4;\n")
+        self.assertIn("CacheMissError", self.on_mac(call, status=1, SMELT_REMOTE=f"file://{self.mirror}"))
+
     def test_a_package_by_name(self):
         package = smelt.compile(SOURCE, ["macos13", "macos15", "macos26"], cpu="x86-64-v3", name="attention")
         package.save(self.folder / "model.smelt")
@@ -338,7 +350,7 @@ class MacTest(unittest.TestCase):
         self.assertIn("CacheMissError", self.on_mac(code, status=1, SMELT_REMOTE=f"file://{self.mirror}"))
         for address in ("http://127.0.0.1:1", "file:///no/such/folder"):
             self.assertIn("CacheMissError", self.on_mac(code, status=1, SMELT_REMOTE=address))
-        for address, words in (("redis://host", "left to the native module"), ("ftp://x", "want a URL"), ("http://h?stall=2", "want a duration"),
+        for address, words in (("redis://host", "needs the native module"), ("ftp://x", "want a URL"), ("http://h?stall=2", "want a duration"),
                                ("http://h?nope=1", "is not known"), ("https://", "want a host")):  # fmt: skip
             self.assertIn(words, self.on_mac(code, status=1, SMELT_REMOTE=address))
 

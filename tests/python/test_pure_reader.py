@@ -35,7 +35,8 @@ def said(do):
     try:
         return do()
     except smelt.Error as error:
-        return "error text" if error.message.endswith("is no UTF-8") else f"error {error.code}"
+        is_text = error.message.endswith("is not UTF-8") and "name at byte" not in error.message
+        return "error text" if is_text else f"error {error.code}"
     except UnicodeDecodeError:
         return "error text"
 

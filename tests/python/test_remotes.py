@@ -63,7 +63,7 @@ class RemotesTest(unittest.TestCase):
         self.assertIn("nobody signed it", str(said[0].message))
 
     def test_a_wrong_url_is_an_error(self):
-        with self.assertRaisesRegex(smelt.ArgumentError, "known are"):
+        with self.assertRaisesRegex(smelt.ArgumentError, "the options are"):
             smelt.Store(self.folder / "s", remotes=["http://host/?timeuot=1s"])
 
     def test_triton_backend(self):

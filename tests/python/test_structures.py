@@ -70,10 +70,10 @@ class Structures(unittest.TestCase):
             ({k: v for k, v in VALUES.items() if k not in ("a", "mode")}, "leaves out 'a', 'mode'"),
             (tuple(VALUES.values())[:-1], "Params has 14 members, the call passes 13"),
             ({**VALUES, "inner": {"scale": 1}}, "member 'inner': 'inner' has 'scale', 'axis', and the call leaves out 'axis'"),
-            ({**VALUES, "c": 256}, "member 'c': 256 is no uchar"),
-            ({**VALUES, "b": 0.5}, "member 'b': 0.5 is no int"),
+            ({**VALUES, "c": 256}, "member 'c': 256 is not of type uchar"),
+            ({**VALUES, "b": 0.5}, "member 'b': 0.5 is not of type int"),
             ({**VALUES, "v": [1, 2, 3]}, "member 'v': want ushort4, which is 4 numbers; got [1, 2, 3]"),
-            ({**VALUES, "v": [1, 2, 3, -1]}, "member 'v': -1 is no ushort"),
+            ({**VALUES, "v": [1, 2, 3, -1]}, "member 'v': -1 is not of type ushort"),
             ({**VALUES, "list": [1, 2]}, "member 'list': want 3 values of int; got list of 2"),
             ({**VALUES, "more": [1, 2, 3]}, "member 'more': 'more' has 2 members, the call passes 3"),
             ({**VALUES, "more": [(1, (1, 2, 3)), 5]}, "member 'more'[1]: want '1' as a dict or tuple of 'scale', 'axis'; got int"),
@@ -84,7 +84,7 @@ class Structures(unittest.TestCase):
             self.assertIn(words, str(raised.exception))
         with self.assertRaises(ArgumentError) as raised:
             self.lib.pairs([(1, 2), (3, "x")], out, threads=2)
-        self.assertIn("argument 0 'p', element 1, member 'b': 'x' is no int", str(raised.exception))
+        self.assertIn("argument 0 'p', element 1, member 'b': 'x' is not of type int", str(raised.exception))
         with self.assertRaises(ArgumentError) as raised:
             self.lib.pairs(5, out, threads=1)
         self.assertIn("a dict or tuple of its members", str(raised.exception))

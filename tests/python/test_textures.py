@@ -250,7 +250,7 @@ class Textures(unittest.TestCase):
         into = np.zeros_like(image)
         self.lib.scale(Picture(image), 1.0, into)
         assert (into == image).all()
-        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*may not be written.*numpy.array"):
+        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*is read-only.*numpy.array"):
             self.lib.scale(image, 1.0, Picture(image))
         with self.assertRaisesRegex(smelt.ArgumentError, "three channels; add a fourth"):
             self.lib.scale(Picture(image[..., :3]), 1.0, into)
@@ -264,7 +264,7 @@ class Textures(unittest.TestCase):
         assert into.tolist() == [[0, 1, 3, 4]]
         self.lib.resize(image, smelt.Sampler("address::clamp_to_edge", max_anisotropy=2, lod_clamp=(0, math.inf)), into)
         assert into.tolist() == [[0, 0, 4, 4]]
-        with self.assertRaisesRegex(smelt.Error, "'cubic' is no filter; want nearest, linear"):
+        with self.assertRaisesRegex(smelt.Error, "'cubic' is not a value of filter; want nearest, linear"):
             smelt.Sampler(filter="cubic")
         with self.assertRaisesRegex(smelt.Error, "from 2 to 1"):
             smelt.Sampler(lod_clamp=(2, 1))
@@ -285,7 +285,7 @@ class Textures(unittest.TestCase):
             (np.zeros((4, 4), np.float32).T[:2], "does not lie in order"),
             (np.broadcast_to(np.float32(1), (2, 2)), "does not lie in order"),
             (3.0, "want a smelt.Texture or an array"),
-            (None, "None is for an argument that a function constant takes away"),
+            (None, "None is for an argument that a function constant removes"),
             (smelt.Texture(np.zeros((2, 2), np.uint32)), "has the pixel format r32uint"),
             (smelt.Texture(np.zeros((2, 2), np.float32), type="texture1d_array"), "is a texture1d_array"),
         ]
@@ -295,7 +295,7 @@ class Textures(unittest.TestCase):
         frozen = np.zeros((2, 2), np.float32)
         frozen.flags.writeable = False
         self.lib.scale(frozen, 1.0, into)
-        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*may not be written"):
+        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*is read-only"):
             self.lib.scale(image, 1.0, frozen)
         with self.assertRaisesRegex(smelt.ArgumentError, "want a smelt.Sampler, got"):
             self.lib.resize(image, "linear", into)
@@ -360,7 +360,7 @@ class Textures(unittest.TestCase):
         assert (into == 1).all()
 
     def test_textures_that_cannot_be(self):
-        with self.assertRaisesRegex(smelt.UnsupportedError, "'bc1' is not among"):
+        with self.assertRaisesRegex(smelt.UnsupportedError, "the CPU does not support pixel format 'bc1'"):
             smelt.Texture(np.zeros((2, 2), np.uint8), "bc1")
         with self.assertRaisesRegex(smelt.Error, "2 x 2 of uint8 as rgba8unorm: want uint8 with 4 channels"):
             smelt.Texture(np.zeros((2, 2), np.uint8), "rgba8unorm")

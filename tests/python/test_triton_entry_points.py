@@ -104,7 +104,7 @@ class EntryPointTest(unittest.TestCase):
         self.assertEqual((said.returncode, said.stderr), (0, ""))
         lines = said.stdout.splitlines()
         self.assertEqual([line for line in lines if not line.startswith("smelt's")], ["cpu False False", "smelt False False"])
-        self.assertEqual(len([line for line in lines if "is not here" in line and "_loader" in line]), 4, lines)
+        self.assertEqual(len([line for line in lines if "is not available" in line and "_loader" in line]), 4, lines)
 
     def test_it_says_why_when_asked(self):
         broken = self.copy(native=False)
@@ -112,12 +112,12 @@ class EntryPointTest(unittest.TestCase):
         self.assertEqual(said.returncode, 1)
         for word in ("smelt.compat.triton_backend.compiler", "smelt.compat.triton_cpu.driver", "_loader"):
             self.assertIn(word, said.stdout)
-        self.assertIn("smelt: its back end for Triton is not here", self.python(broken, "-c", LOOKS, SMELT_LOG="info").stderr)
+        self.assertIn("smelt: its back end for Triton is not available", self.python(broken, "-c", LOOKS, SMELT_LOG="info").stderr)
 
     def test_use_triton_says_it_too(self):
         broken = self.copy(native=False)
         said = self.python(broken, "-c", "from smelt.compat import inductor\nwith inductor.use_triton():\n    pass")
-        self.assertRegex(said.stderr, r"RuntimeError: use_triton: smelt's back end for Triton is not here: smelt\..*_loader")
+        self.assertRegex(said.stderr, r"RuntimeError: use_triton: smelt's back end for Triton is not available: smelt\..*_loader")
 
     def test_a_triton_that_smelt_does_not_know_is_not_disturbed_either(self):
         # The stand-in has neither triton.runtime nor a back end for AMD, which ours are made on.

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""smelt fires kernels ahead of time: LLVM IR or MSL in, Metal libraries and CPU code out, kept in a content-addressed
-store, handed back as callable kernels by name. On a Mac they run on Metal, everywhere else on the CPU.
+"""smelt compiles kernels ahead of time, from LLVM IR or Metal source to Metal libraries and CPU code. It keeps the results in
+a content-addressed store and loads them as kernels that you call by name. On a Mac they run on Metal, elsewhere on the CPU.
 
     lib = smelt.load_metallib("kernels.metallib")
     lib.saxpy(x, y, 2.0, threads=n)
 
-Reference: docs/reference/python.md and docs/reference/errors.md. The store and the compiler are loaded at first use: packages are
-loaded and called with neither SQLite nor LLVM in the process.
+Reference: docs/reference/python.md and docs/reference/errors.md. The store and the compiler are loaded at first use, so a
+process that only loads packages and calls kernels has neither SQLite nor LLVM in it.
 """
 
 import os
 
 edition: str = "reader" if os.environ.get("SMELT_PURE", "0") not in ("", "0") else "native"
-"""The edition of smelt that this Python has. "native": the compiled modules, which run kernels and compile. "reader": Python alone, which reads packages
-and stores and gives Metal libraries to PyTorch on a Mac (docs/guide/mac.md); SMELT_PURE=1 asks for it."""
+"""The edition of smelt that this process uses. "native" has compiled modules, which compile and run kernels. "reader" is pure Python; it reads packages
+and stores, and passes Metal libraries to PyTorch on a Mac (docs/guide/mac.md). SMELT_PURE=1 selects it."""
 
 if edition == "native":
     try:

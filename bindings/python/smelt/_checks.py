@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arguments that several functions take: checked= (docs/reference/python.md, docs/guide/races.md) and versions of Metal."""
+"""Reads arguments that several functions have: ``checked`` (docs/reference/python.md, docs/guide/races.md) and Metal versions."""
 
 import os
 
@@ -10,7 +10,7 @@ _ALL = 15
 
 
 def bits(checked: object) -> int:
-    """As the compiled modules take them. True: all. False and None: what SMELT_CHECK says."""
+    """Return the checks as the bits that the compiled modules use. True is all checks; False and None are SMELT_CHECK."""
     if checked is None or checked is False or checked == "":
         words = os.environ.get("SMELT_CHECK", "")
         return _of_words(words, "SMELT_CHECK") if words else 0
@@ -32,13 +32,13 @@ def _of_words(text: str, where: str) -> int:
     for word in text.split(","):
         bit = _BITS.get(word.strip())
         if bit is None:
-            raise smelt.ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
+            raise smelt.ArgumentError(f"{where} {text!r}: {word!r} is not a check; want memory, races, init, sync, all or none")
         found |= bit
     return found | 1
 
 
 def metal_version(metal: object, what: str = "metal") -> "tuple[int, int] | None":
-    """"3.1", "metal3.1" or (3, 1)."""
+    """Return a Metal version, given as "3.1", "metal3.1" or (3, 1), as a tuple of major and minor; None if none is given."""
     if metal is None:
         return None
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `smelt`, as pip installs it: the program is in the wheel smelt-compiler, whose compiler it needs."""
+"""Runs the command `smelt` that pip installs. The program itself is in the wheel smelt-compiler, because it needs the compiler."""
 
 from __future__ import annotations
 

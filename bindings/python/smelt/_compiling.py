@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The compiler's part of compile_shader: its options, errors and warnings. docs/reference/python.md."""
+"""The part of compile_shader that concerns the compiler: options, errors and warnings (docs/reference/python.md)."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
 
 from . import _logging, _torch_headers
 from .errors import ArgumentError, CompileWarning, SourceTypeError
@@ -19,7 +18,7 @@ def check_text(source: str) -> None:
     if is_path and (source.endswith((".metal", ".h", ".ll", ".air", ".metallib", ".smelt")) or os.path.exists(source)):
         other = "load_metallib" if source.endswith((".metallib", ".smelt")) else "compile"
         raise SourceTypeError(
-            f"compile_shader: want Metal Shading Language text, and {source!r} is like the path of a file; "
+            f"compile_shader: want Metal Shading Language text, and {source!r} looks like the path of a file; "
             f"smelt.{other}({source!r}) takes a path, and compile_shader(pathlib.Path({source!r}).read_text()) its text"
         )
 
@@ -35,24 +34,19 @@ def options(source: bytes, target: object, folders: object, on_cpu: bool, loggin
         asked["targets"] = [chosen]
     if logging:
         asked["definitions"] = [_logging.MACRO]
-    if isinstance(folders, (str, os.PathLike)):
-        folders = [folders]
-    if not isinstance(folders, Iterable):
-        raise ArgumentError(f"include_folders: want paths, got {folders!r}")
-    paths = [os.fspath(folder) for folder in folders]
-    if paths := [*paths, *_torch_headers.wanted_by([source], paths)]:
+    if paths := _torch_headers.folders_of(source, folders):
         asked["include_folders"] = paths
     return asked
 
 
 def advice(message: str, logging: bool) -> str:
-    """The compiler's message, in the words of Python."""
+    """Return the compiler's message, with Python's names for options."""
     return _logging.advice(message, logging).replace("(--target)", "(target=)")
 
 
 def warn(said: list[str], drops_messages: bool) -> None:
-    """Warn as from the caller's line, also of a library that the store had. The text names the line of the source."""
+    """Issue the compiler's warnings at the line of the caller, also for a library from the store."""
     if drops_messages:
-        said = [*said, "the text names os_log, and its messages are dropped: logging=True keeps them"]
+        said = [*said, "the source calls os_log, and its messages are dropped: logging=True keeps them"]
     for text in said:
         warnings.warn(text, CompileWarning, stacklevel=3)

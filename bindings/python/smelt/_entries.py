@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 def shown(text: str) -> str:
-    """Escape what could steer a terminal, as \\xNN: other people's files choose the names that are shown."""
+    """Escape control characters as \\xNN, so that names from untrusted files cannot control the terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class Key(str):
-    """A key of the store: a string of 64 hexadecimal digits. ``load_metallib`` takes it as a key, not as a path."""
+    """A key of the store: a string of 64 hexadecimal digits. ``load_metallib`` treats it as a key, not as a path."""
 
 
 class Tag(NamedTuple):

@@ -5,7 +5,10 @@ import os
 
 
 def default_folder() -> str:
-    """$SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt; the latter two as absolute paths. "": there is none."""
+    """Return $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt, or "" if there is no folder.
+
+    $XDG_CACHE_HOME and the home folder count only if they are absolute paths.
+    """
     environment = os.environ.get
     if environment("SMELT_STORE"):
         return os.environ["SMELT_STORE"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Facts about libraries and functions, as smelt.info and smelt.function_info give them."""
+"""Facts about libraries and functions, which smelt.info and smelt.function_info return."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class FunctionInfo:
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """Facts about a loaded library. ``slices`` has a dict for each slice, with target, chosen, code and line. ``file`` has
-    the bytes of the package or Metal library that it was loaded from."""
+    """Facts about a loaded library. ``slices`` is a list with a dict for each slice: target, chosen, code and line. ``file`` is
+    the content of the package or Metal library that it was loaded from, as bytes."""
 
     name: str
     functions: tuple[str, ...]
@@ -40,9 +40,9 @@ class LibraryInfo:
 
     @property
     def package(self) -> Package:
-        """The package that the library was loaded from. For a library of compile_shader, and a plain Metal library on the
-        CPU, reading this compiles the CPU code of all kernels. On other devices, a plain Metal library raises
-        InvalidLibraryError."""
+        """The package that the library was loaded from. For a library from compile_shader, or a plain Metal library on the
+        CPU, reading this attribute compiles the CPU code of all kernels. For a plain Metal library on another device, it
+        raises InvalidLibraryError."""
         from . import _loader
         from ._package import Package
 

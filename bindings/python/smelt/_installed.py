@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How this copy of smelt came here, and so how what it lacks gets here. No package index has smelt: whatever is called
-smelt-compiler there is somebody else's."""
+"""Says how to install parts that this copy of smelt lacks. smelt is not on any package index; a package called
+smelt-compiler there is not ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def how_to_get(part: str) -> str:
-    """part: "compiler" or "remote"."""
+    """Return how to install a part, "compiler" or "remote"."""
     build = os.path.dirname(os.path.dirname(_FOLDER))
     if os.path.exists(os.path.join(build, "CMakeCache.txt")):
         return f"It is built with: cmake --build {build} --target smelt_python"
@@ -25,12 +25,12 @@ def how_to_get(part: str) -> str:
 
 
 def built_for() -> list[str]:
-    """The Pythons that there are compiled modules for."""
+    """Return the Python versions for which this copy has compiled modules."""
     return sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
 
 
 def why_reader() -> str:
-    """Why this copy runs no kernels, and what does."""
+    """Return why this copy cannot run kernels, and what to install to run them."""
     if os.environ.get("SMELT_PURE", "0") not in ("", "0"):
         return "This is the reader, in Python alone: SMELT_PURE=1 asks for it"
     if sys.platform != "linux":
@@ -43,7 +43,7 @@ def why_reader() -> str:
 
 
 def why_not_here(missing: ImportError) -> str:
-    """Why the loader's module cannot be imported."""
+    """Return why the loader's module cannot be imported."""
     tag = sys.implementation.cache_tag or ""
     built = built_for()
     if not any(one.startswith(tag) for one in built):

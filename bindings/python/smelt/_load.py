@@ -24,7 +24,7 @@ def _effort(asked: "str | None") -> "str | None":
     effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
     if effort not in (None, "fast", "balanced", "best"):
         where = "cpu_effort" if asked else "SMELT_CPU_EFFORT"
-        raise smelt.ArgumentError(f"{where}: effort {effort!r} is not known; known are fast, balanced, best")
+        raise smelt.ArgumentError(f"{where}: effort {effort!r} is not known; want fast, balanced or best")
     return effort
 
 
@@ -122,7 +122,7 @@ def _on_demand(
     sandbox: "str | None" = None,
     timeout: "float | None" = None,
 ) -> _loader.Library:
-    """A Metal library on the CPU: the code of its kernels is made when they are first read."""
+    """Load a Metal library on the CPU. The code of each kernel is compiled when the kernel is first read."""
     from ._on_demand import OnDemand
 
     level = on.target.removeprefix("cpu-")
@@ -146,7 +146,7 @@ def _with_code_made_here(
     effort: "str | None",
     refused: "smelt.TrustError | smelt.UnsupportedTargetError",
 ) -> _loader.Library:
-    """For a package whose own CPU code is not to run, or which has none."""
+    """Load a package that has no CPU code, or whose CPU code must not run: compile it here, from the Metal library."""
     from ._on_demand import stored
 
     if options.get("native", True) or on.kind != "cpu":
@@ -197,22 +197,24 @@ def load_metallib(
     Damaged bytes raise an error here. The pipeline of a kernel is built when the kernel is first read.
 
     Args:
-        source: bytes, a path, a ``Package``, or a ``Key`` of the store.
+        source: bytes, a path, a ``Package``, or a ``Key`` of an entry of the store.
         device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
         verify: checks at load: "none", "structure", "digest" or "full".
-        expect: the digest that the file must have, in hex.
-        trust: packages to accept: "any", "local" (all that you name) or "signed"; None is SMELT_TRUST, else
+        expect: the digest that the file must have: SHA-256 as 64 hexadecimal digits.
+        trust: packages to accept: "any", "local" (every package that you name) or "signed". None is SMELT_TRUST, else
             "local".
-        trusted_keys: for "signed": one of these keys must have signed. Each is NAME:BASE64 or a file of such lines.
-        native: False ignores a package's CPU code and makes it here from the Metal library.
+        trusted_keys: for "signed", keys of which one must have signed the package. Each is NAME:BASE64 or the path of
+            a file with such lines.
+        native: False ignores a package's CPU code and compiles new code from its Metal library.
         metal: use only slices of exactly this Metal version, such as "3.1".
-        library: the library to load, if a package has several.
-        checked: use CPU code with checks: True for all, or words such as "memory,races".
+        library: name of the library to load, if a package has several.
+        checked: use CPU code with checks: True for all, or words such as "memory,races". False is SMELT_CHECK.
         allow_empty: accept a library without functions.
-        store: the store for CPU code made here: None (default), a folder, a ``Store``, or False for none.
-        cpu_effort: time for CPU code made here: "fast", "balanced" or "best". None is SMELT_CPU_EFFORT, else "fast"
-            first and better code after a while for a plain Metal library (``kernel.effort``), and "balanced" for a
-            package.
+        store: the store for CPU code that is compiled here: None (the default store), a folder, a ``Store``, or False
+            for none.
+        cpu_effort: time to spend on CPU code that is compiled here: "fast", "balanced" or "best". None is
+            SMELT_CPU_EFFORT. If that is not set, it is "balanced" for a package; for a plain Metal library, it is
+            "fast" at first, and better code replaces the code of kernels that run often (``kernel.effort``).
 
     Returns:
         The library, whose attributes are its kernels.
@@ -220,10 +222,10 @@ def load_metallib(
     Raises:
         InvalidLibraryError: the bytes are not a Metal library or package, or are damaged.
         UnsupportedTargetError: no slice fits this device.
-        TrustError: a trusted signature is required and missing.
+        TrustError: a required trusted signature is missing.
         IntegrityError: the digest is not the expected one.
-        LibraryNotFoundError: there is no such file.
-        SourceTypeError: the source has another type.
+        LibraryNotFoundError: the file does not exist.
+        SourceTypeError: the source has a type that is not accepted.
 
     Examples:
         >>> library = smelt.compile('kernel void k(device float* x) { x[0] = 1; }').metallib('macos14')
@@ -255,27 +257,29 @@ def compile_shader(
 ) -> _loader.Library:
     """Compile Metal source, and return its kernels by name.
 
-    The CPU code of a kernel is compiled when the kernel is first read. Each warning of the compiler is a CompileWarning.
+    The CPU code of a kernel is compiled when the kernel is first read. Each warning of the compiler causes a CompileWarning.
 
     Args:
-        source: the text.
+        source: the Metal source, as text.
         device: None (Metal on a Mac, else the CPU), "cpu", "metal", "offline", or a ``Device``.
-        fast_math: fast math mode and fast functions.
-        checked: make CPU code with checks: True for all, or words such as "memory,races".
-        store: None (default), a folder, a ``Store``, or False for none.
-        timeout: seconds for the compile, and for the CPU code of each kernel; then it is a CancelledError.
-        filename: the name of the text in messages.
-        cpu_effort: time for CPU code: "fast", "balanced" or "best"; None as for ``load_metallib``.
+        fast_math: use fast math mode and fast functions.
+        checked: make CPU code with checks: True for all, or words such as "memory,races". False is SMELT_CHECK.
+        store: None (the default store), a folder, a ``Store``, or False for none.
+        timeout: seconds that the compile may take, and the CPU code of each kernel. None is no limit.
+        filename: the name of the source in messages.
+        cpu_effort: time to spend on CPU code: "fast", "balanced" or "best"; None as for a plain Metal library in
+            ``load_metallib``.
         logging: keep messages of kernels (os_log), and write them to standard error.
         target: a name such as "macos14". None is SMELT_TARGET, else the newest system on the CPU and the default
             target on a GPU.
-        include_folders: folders that ``#include`` searches. <c10/metal/...> is also found in the installed torch.
+        include_folders: folders that ``#include`` searches. smelt also finds <c10/metal/...> in the installed torch.
 
     Returns:
         The library, whose attributes are its kernels.
 
     Raises:
-        ShaderSyntaxError: the source does not compile; a SyntaxError with file, line and column.
+        ShaderSyntaxError: the source does not compile. It is a SyntaxError with file, line and column.
+        SourceTypeError: the source is empty or the path of a file.
         CancelledError: the compile took longer than timeout.
 
     Examples:
@@ -303,7 +307,7 @@ def compile_shader(
     try:
         made = session.make(text, options, None)
     except smelt.SourceTypeError as error:
-        raise smelt.SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
+        raise smelt.SourceTypeError(f"compile_shader: {filename} is not Metal Shading Language text ({error.message})") from None
     except smelt.CompileError as error:
         raise smelt.ShaderSyntaxError(_compiling.advice(error.message, logging), error.code, error.subject) from None
     if not _as_upstream:
@@ -326,7 +330,7 @@ def compile_shader(
 def info(library: _loader.Library) -> "LibraryInfo":
     """Return the facts about a library, as a ``LibraryInfo``.
 
-    They are not attributes of the library, so that a kernel may have any name.
+    The facts are not attributes of the library, so that a kernel may have any name.
 
     Args:
         library: a library that was loaded or compiled.
@@ -357,7 +361,7 @@ def info(library: _loader.Library) -> "LibraryInfo":
 
 
 def function_info(library: _loader.Library, name: str) -> "FunctionInfo":
-    """Return kind and Metal version of a function, and whether its pipeline can be built here.
+    """Return the kind and Metal version of a function, and whether its pipeline can be built here.
 
     Args:
         library: a library that was loaded or compiled.
@@ -385,7 +389,7 @@ def specialize(library: _loader.Library, name: str, constants: "Mapping[str | in
     Args:
         library: a library that was loaded or compiled.
         name: the kernel's name.
-        constants: values by name or index of the constant. Values that the kernel does not use are ignored.
+        constants: a value for each constant, by its name or index. Values that the kernel does not use are ignored.
 
     Returns:
         The kernel.
@@ -412,11 +416,11 @@ def prepare(
 
     Args:
         library: a library that was loaded or compiled.
-        names: the kernels; None for all that need no function constants.
-        progress: called as progress(done, total); False stops.
+        names: names of kernels; None for all that need no function constants.
+        progress: called as progress(done, total), in pipelines. It may return False to stop.
 
     Returns:
-        How many pipelines are ready.
+        The number of pipelines that are ready.
 
     Examples:
         >>> lib = smelt.compile_shader('kernel void k(device float* x) { x[0] = 1; }')

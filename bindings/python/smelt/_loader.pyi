@@ -89,10 +89,10 @@ class Kernel:
         kind: "kernel", "vertex" or "fragment".
         args: a dict for each argument: name, type_name, index, kind, size, and more.
         constants: a dict for each function constant: name, type_name, index, required.
-        effort: "fast", "balanced" or "best", the CPU code that runs; None for code from a package.
-        max_threads_per_threadgroup: the largest threadgroup.
-        max_total_threads_per_threadgroup: the same, by Metal's name.
-        thread_execution_width: threads of a SIMD group.
+        effort: effort of the CPU code that runs: "fast", "balanced" or "best"; None for code from a package.
+        max_threads_per_threadgroup: the largest number of threads in a threadgroup.
+        max_total_threads_per_threadgroup: the same, under Metal's name.
+        thread_execution_width: the number of threads in a SIMD group.
         static_threadgroup_memory_length: bytes of threadgroup memory that the kernel declares.
         static_thread_group_memory_length: the same, as PyTorch spells it.
         limits_estimated: whether the limits are upper bounds, because there is no GPU to ask.
@@ -138,20 +138,26 @@ class Kernel:
         Args:
             args: arrays, numbers and other values, in the order of the kernel's buffers. A kernel with textures or samplers
                 takes all its arguments in the order of its declaration.
-            threads: the grid in threads, one to three numbers. Default: one thread for each element of the first array.
-            threadgroups: the grid in whole threadgroups; needs group_size.
-            group_size: threads of a threadgroup. Default: the largest along x.
-            arg_casts: type of numbers, such as "fp16"; a dict gives one for each argument. Default: the declared type.
-            error_buf_idx: index of a buffer for errors; KernelReportedError is raised if the kernel writes a value other than 0.
-            threadgroup_memory: bytes of threadgroup argument 0, or a dict by index.
-            check: "error" compares the arguments with the kernel's declaration; "warn" issues an ArgumentWarning instead;
-                "off" does not compare.
+            threads: the size of the grid in threads, one to three numbers. Default: one thread for each element of the
+                first array.
+            threadgroups: the size of the grid in threadgroups, one to three numbers; needs group_size.
+            group_size: the size of a threadgroup in threads, one to three numbers. Default: the largest along x.
+            arg_casts: type to which numbers are converted, such as "fp16", or a dict from the index of an argument to
+                its type. Default: the declared type.
+            error_buf_idx: index of a buffer into which the kernel writes errors.
+            threadgroup_memory: size of threadgroup argument 0 in bytes, or a dict from index to size.
+            check: "error" (default) compares the arguments with the kernel's declaration; "warn" issues an
+                ArgumentWarning instead of an error; "off" does not compare.
             named: arguments by their names.
+
+        Returns:
+            None for a kernel; for a vertex or fragment function, a dict with an array for each result.
 
         Raises:
             ArgumentError: an argument does not fit the kernel's declaration, or threads are missing.
             BoundsError: a thread accesses memory outside an argument.
             CheckError: checked code found a race, an unwritten value or a divergent barrier.
+            KernelReportedError: the kernel wrote a value other than 0 into its error buffer.
             CancelledError: the launch took longer than the device's launch_limit.
         """
 
@@ -172,7 +178,7 @@ class Library:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
 
 class Sampler:
-    """A sampler, in the words of Metal source.
+    """A sampler, with the options that Metal source has.
 
     Args:
         words: states as in Metal source, such as "filter::linear, address::repeat".

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""logging=: messages of kernels (os_log, Metal 3.2). docs/reference/python.md."""
+"""The option ``logging``: messages of kernels (os_log, Metal 3.2). docs/reference/python.md."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ MACRO = "SMELT_METAL_LOGGING"  # as aot's kLoggingMacro
 
 
 def target() -> str:
-    """The default target is of an older language."""
+    """Return the target that ``logging`` needs, because the default target has an older language version."""
     return os.environ.get("SMELT_TARGET") or "macos15"
 
 
 def advice(message: str, logging: bool) -> str:
-    """The compiler's message, with what to ask for where it is about os_log."""
+    """Return the compiler's message; if it concerns os_log, add which option to use."""
     return message if logging or "'os_log" not in message else message + "\nMessages of kernels need logging=True."

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""CPU code of Metal libraries, kernel by kernel when one is first read: out of the store, else compiled fast. For
-kernels that run often one thread makes better code in the background. docs/reference/python.md#on-demand."""
+"""Gets the CPU code of a Metal library's kernels, each when it is first read: from the store, else compiled fast. For
+kernels that run often, a background thread compiles better code. docs/reference/python.md#on-demand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def stored(
     file: Bytes, level: str, checked: int, efforts: tuple[str, ...], store: _session.StoreLike
 ) -> tuple[memoryview, str] | None:
-    """Find a kernel's CPU code in the store, without the compiler, at the first effort that the store has."""
+    """Find a kernel's CPU code in the store, without the compiler: the first of these efforts that the store has."""
     if store is False or not _session.store_folder(store):
         return None
     from . import _store
@@ -37,7 +37,7 @@ def stored(
 
 
 class OnDemand:
-    """Makes the code of a library's kernels for the loader, on any thread (bindings/python/src/code_source.hpp)."""
+    """Provides the loader with code for a library's kernels, on any thread (bindings/python/src/code_source.hpp)."""
 
     def __init__(
         self,
@@ -49,7 +49,8 @@ class OnDemand:
         sandbox: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """effort: exactly this, for good; None: fast at first. package(effort): all of the library, compiled now."""
+        """Set up for a library. With ``effort``, all code has this effort; None is fast code at first. ``package(effort)``
+        compiles the whole library."""
         self._level = level
         self._checked = checked
         self._store = store
@@ -75,7 +76,7 @@ class OnDemand:
         return self._package(self._effort or "balanced")
 
     def improve(self, pipeline: _loader.RunningPipeline, name: str, metallib: memoryview) -> None:
-        """Called by the thread that makes better code. Errors are logged and not raised again."""
+        """Compile better code for a kernel, on the background thread. Errors are logged, not raised."""
         pipeline.replace(self._compile(name, metallib, "balanced", True), "balanced")
 
     def _compile(self, name: str, metallib: memoryview, effort: str, background: bool) -> memoryview:
@@ -90,7 +91,7 @@ class OnDemand:
 
 
 def _tell_of_first_code(name: str) -> None:
-    """Once a process: who measures first measures this code."""
+    """Log once per process that the first calls run fast code, which a benchmark would measure."""
     global _told
     if not _told and os.environ.get("SMELT_LOG") in ("info", "debug"):
         _told = True
@@ -112,7 +113,7 @@ _ends = False
 
 
 def _end() -> None:
-    """Nothing of the compiler may run when the interpreter goes down."""
+    """Stop the background thread, because the compiler must not run while the interpreter shuts down."""
     global _ends
     _ends = True
     compiler = sys.modules.get("smelt._compiler")

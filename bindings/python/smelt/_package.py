@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages: compiling them, opening them, and what they hold. The reader's are the same over its own file (_pure/load.py)."""
+"""Packages: how to compile, open and read them. The reader uses the same class over its own package file (_pure/load.py)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ else:
 
 
 class Package(LibrariesByName):
-    """A ``.smelt`` file: an immutable mapping from names to libraries, each with one slice per target. An item is the
-    library, loaded on the default device. ``compile``, ``open`` and ``pack`` return one."""
+    """A ``.smelt`` file: an immutable mapping from names to libraries, each with one slice per target. ``package["name"]``
+    loads the library on the default device. ``compile``, ``open`` and ``pack`` return packages."""
 
     def __init__(
         self,
@@ -84,11 +84,13 @@ class Package(LibrariesByName):
         return hash(self.digest)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file. A program that reads it at the same time sees the old file or the new one, never a part."""
+        """Write the package to a file. A program that reads the path at the same time sees the old file or the new one,
+        never a part of it."""
         self._native.save(path)
 
     def metallib(self, target: str = "", library: str | None = None) -> bytes:
-        """Return the Metal library for a target such as "macos14". If there is only one, target may be empty."""
+        """Return the bytes of the Metal library for a target such as "macos14". If there is only one target, it may be
+        empty."""
         if not target:
             targets = [t for t in self.targets if not t.startswith("cpu-")]
             if len(targets) != 1:
@@ -114,9 +116,12 @@ class Package(LibrariesByName):
         device: _session.DeviceLike = None,
         checked: bool | str = False,
     ) -> int:
-        """Load the libraries of these names (None: all), build every pipeline that needs no function constants, and return
-        how many are ready. Call it once, before the first token of a model. progress(done, total) counts pipelines and
-        may return False to stop. The kernels stay ready on this device as long as the package lives."""
+        """Load the libraries of these names (None for all), build every pipeline that needs no function constants, and
+        return the number of pipelines that are ready.
+
+        Call it once when a program starts, so that the first launches need not wait. ``progress(done, total)`` counts
+        pipelines and may return False to stop. The kernels stay ready on this device as long as the package exists.
+        """
         on = _session.device(device)
         checks = _checks.bits(checked)
         wanted = self._native.names() if names is None else list(names)
@@ -140,20 +145,20 @@ class Package(LibrariesByName):
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        """A dict for each slice: library, target, bytes, sha256, missing (function, reason)."""
+        """A dict for each slice: library, target, bytes (the size), sha256, missing (functions with a reason)."""
         return self._native.slices()
 
     def version(self, library: str) -> str:
-        """Return the version of a library, or an empty string."""
+        """Return the version of a library, or an empty string if it has none."""
         return self._native.version(library)
 
     def attachments(self, library: str) -> dict[str, bytes]:
-        """Return the attachments of a library: name to bytes."""
+        """Return the attachments of a library, as a dict from names to bytes."""
         return {name: self._native.attachment(library, name) for name in self._native.attachment_names(library)}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the package's content, in hex. A signature does not change it."""
+        """SHA-256 of the package's content, as 64 hexadecimal digits. A signature does not change it."""
         return self._native.digest
 
     def __bytes__(self) -> bytes:
@@ -171,22 +176,22 @@ class Package(LibrariesByName):
 
     @property
     def hit(self) -> bool:
-        """True if compile found it in the store."""
+        """True if ``compile`` found the package in the store."""
         return self._made.hit if self._made else False
 
     @property
     def kernels_kept(self) -> tuple[int, int]:
-        """After a compile: how many kernels the store already had, and how many kernels there are."""
+        """The number of kernels that the store already had when the package was compiled, and the number of all kernels."""
         return self._made.kernels_kept if self._made else (0, 0)
 
     @property
     def seconds(self) -> float:
-        """How long the compile took."""
+        """The time that the compile took, in seconds."""
         return self._made.microseconds * 1e-6 if self._made else 0.0
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the compile, and why kernels have no CPU code."""
+        """Warnings of the compiler, and the reasons why kernels have no CPU code."""
         return [*self._made.warnings, *self._native.missing_cpu_code()] if self._made else []
 
 
@@ -202,11 +207,11 @@ def open(
     trusted_keys: str | Iterable[str] = (),
     native: bool = True,
 ) -> Package:
-    """Open a package: map a file without reading it, or keep bytes.
+    """Open a package: map a file without reading it, or use bytes.
 
     Args:
         source: a path or bytes.
-        expect: the digest that the package must have, in hex.
+        expect: the digest that the package must have: SHA-256 as 64 hexadecimal digits.
         trust: packages to accept, as for ``load_metallib``.
         trusted_keys: keys for "signed", as for ``load_metallib``.
         native: False ignores the package's CPU code, as for ``load_metallib``.
@@ -217,8 +222,8 @@ def open(
     Raises:
         InvalidLibraryError: the bytes are not a package, or are damaged.
         IntegrityError: the digest is not the expected one.
-        TrustError: a trusted signature is required and missing.
-        LibraryNotFoundError: there is no such file.
+        TrustError: a required trusted signature is missing.
+        LibraryNotFoundError: the file does not exist.
 
     Examples:
         >>> package = smelt.open(bytes(smelt.compile('kernel void k(device float* x) { x[0] = 1; }')))
@@ -243,12 +248,12 @@ def open(
 
 
 def pack(packages: Sequence[Package]) -> Package:
-    """Join packages into one, as ``smelt pack``. Slices of the same library become one library.
+    """Join packages into one, like ``smelt pack``. Slices of the same library become one library.
 
-    If all packages were compiled in this process, the CPU code of the result runs here too.
+    If all packages were compiled in this process, the CPU code of the result can run without a trusted signature.
 
     Args:
-        packages: a list of ``Package``.
+        packages: the packages to join.
 
     Returns:
         The new package.
@@ -280,7 +285,7 @@ def make(
     store: _session.StoreLike,
     progress: Callable[[str, int, int], object] | None,
 ) -> Package:
-    """Compile for smelt.compile (_request.py)."""
+    """Compile a package, for smelt.compile (_request.py)."""
     made = _session.session(store).make(sources, options, progress)
     package = Package(_loader.Package(made.view()), made)
     if required and (missing := package._native.missing_cpu_code()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""smelt.padded. docs/reference/python.md."""
+"""The function smelt.padded (docs/reference/python.md)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import smelt
 
 
 def padded(array: Any) -> Any:
-    """Copy an array whose last dimension is 3 to one whose last dimension is 4, with zeros in the fourth place.
+    """Copy an array of shape (..., 3) to one of shape (..., 4), with zeros in the fourth place.
 
-    This is the layout of float3, half3, int3 and the columns of float3x3. To copy a result back: array[...] = copy[..., :3].
+    This is the layout of float3, half3, int3 and the columns of float3x3. To copy a result back, write
+    ``array[...] = copy[..., :3]``.
 
     Args:
-        array: a NumPy array, a tensor, or anything that NumPy can make an array of.
+        array: an array of shape (..., 3): a NumPy array, a tensor, or anything that NumPy can convert to an array.
 
     Returns:
-        The copy, of the same kind as a tensor, else a NumPy array.
+        The copy, of shape (..., 4) and the same element type: a tensor for a tensor, else a NumPy array.
 
     Raises:
         ArgumentError: the last dimension is not 3.

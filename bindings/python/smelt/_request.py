@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""smelt.compile: what a caller asks for, in the native edition (_package.py) and in the reader (_pure/request.py)."""
+"""The function smelt.compile, which reads the request for the native edition (_package.py) and the reader (_pure/request.py)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _fail(code: str, message: str, subject: str = "") -> NoReturn:
 
 
 def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
-    """Text of IR or MSL, bytes of anything, or a path: (name for messages, bytes)."""
+    """Return the name for messages and the bytes of a source, given as text of IR or Metal source, as bytes, or as a path."""
     if isinstance(source, (bytes, memoryview)):
         return f"source {index}", source
     if isinstance(source, bytearray):
@@ -42,7 +42,7 @@ def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
 
 
 def _is_like_path(text: str) -> bool:
-    """A single line that does not name a file is a path with a mistake, unless it looks like a whole program."""
+    """Return True if a single line that names no file is more likely a mistyped path than a program."""
     return len(text) < 4096 and not any(c in text for c in "{};%@=")
 
 
@@ -73,7 +73,7 @@ def _metadata(metadata: object) -> str | None:
 
 
 def _texts(what: str, values: object) -> list[str]:
-    """One name by itself is a list of one, not of its letters."""
+    """Return a list of texts. A single text is a list with one element, not a list of its letters."""
     if isinstance(values, (str, os.PathLike)):
         return [os.fspath(values)]
     try:
@@ -129,34 +129,35 @@ def compile(
     Args:
         source: text, bytes or a path, or a list of these.
         targets: names such as "macos14"; None is SMELT_TARGET, else macos14.
-        cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False). If a kernel gets
-            none, ``warnings`` of the package says why; with "required" it is an UnsupportedError.
+        cpu: add CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False). If a kernel gets no
+            CPU code, ``warnings`` of the package says why; with "required", this raises UnsupportedError.
         metadata: Triton's JSON of a kernel: a dict, text or a path.
-        threadgroup_memory: for IR, bytes of the unsized threadgroup array.
-        threads_per_threadgroup: threads of the largest threadgroup.
-        fast_math: fast math mode and fast functions.
-        progress: called from any thread as progress(stage, done, total); False ends the compile.
+        threadgroup_memory: for IR, the size of the unsized threadgroup array, in bytes.
+        threads_per_threadgroup: the number of threads of the largest threadgroup.
+        fast_math: use fast math mode and fast functions.
+        progress: called from any thread as progress(stage, done, total). It may return False to end the compile.
         kernels: for IR, functions to treat as kernels.
         functions: compile only these.
-        include_folders: for Metal source, as -I. <c10/metal/...> is also found in the installed torch.
-        definitions: for Metal source, as -D: "NAME=VALUE" or a dict.
-        language: Metal version of the source, such as "3.1"; None is the target's.
-        debug_lines: keep source lines.
+        include_folders: for Metal source, folders that ``#include`` searches, as -I. smelt also finds <c10/metal/...> in
+            the installed torch.
+        definitions: for Metal source, macros to define, as -D: "NAME=VALUE" or a dict.
+        language: Metal version of the source, such as "3.1"; None is the target's version.
+        debug_lines: keep line tables.
         pack_scalars: put all scalar arguments into one buffer.
         no_overlap: promise that no two buffers of a launch overlap.
         relaxed_atomics: use relaxed atomics where the target has no stronger order.
         cpu_only: for IR, allow double precision, 64-bit atomics and up to 64 MiB of threadgroup memory. A kernel
             that uses them gets CPU code only.
         checked: make CPU code with checks: True for all, or words such as "memory,races".
-        name: name of the library in its package; default: its first kernel's.
+        name: name of the library in its package; default: the name of its first kernel.
         version: version of the library, such as "2.1.0".
-        store: None (default), a folder, a ``Store``, or False for none.
-        timeout: seconds for the compile; then it is a CancelledError. The store keeps kernels that were ready.
-        max_memory: bytes that the process may use meanwhile; beyond it is a CancelledError.
-        sandbox: "auto" compiles Metal libraries in child processes that can open nothing, "always" also LLVM IR,
-            "never" nothing; None is SMELT_SANDBOX, else "auto".
-        cpu_effort: time for CPU code: "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else "balanced".
-        filename: the name of each source in messages.
+        store: None (the default store), a folder, a ``Store``, or False for none.
+        timeout: seconds that the compile may take. The store keeps the kernels that are ready by then.
+        max_memory: bytes of memory that the process may use during the compile.
+        sandbox: which inputs to compile in child processes that cannot open files: "auto" is Metal libraries, "always"
+            is also LLVM IR, "never" is none. None is SMELT_SANDBOX, else "auto".
+        cpu_effort: time to spend on CPU code: "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else "balanced".
+        filename: the name of the source in messages, or a list with a name for each source.
         logging: for Metal source, keep messages of kernels (os_log), as -fmetal-enable-logging.
 
     Returns:
@@ -165,7 +166,7 @@ def compile(
     Raises:
         CompileError: a source does not compile.
         UnsupportedError: this build or target lacks a feature, or a kernel gets no CPU code and cpu is "required".
-        CancelledError: a limit was reached, or progress returned False.
+        CancelledError: the compile reached timeout or max_memory, or progress returned False.
         SourceTypeError: a source is neither text, bytes nor a path.
 
     Examples:
@@ -180,7 +181,7 @@ def compile(
     required = cpu == "required"
     levels = [] if isinstance(cpu, bool) or required else _texts("cpu", cpu)
     if cpu_only and not (bool(cpu) or levels):
-        _fail("invalid_argument", "compile: cpu_only=True, and cpu=False wants no CPU code")
+        _fail("invalid_argument", "compile: cpu_only=True makes CPU code alone, and cpu=False makes none")
     if isinstance(definitions, Mapping):
         definitions = [f"{n}={v}" for n, v in definitions.items()]
     defined = _texts("definitions", definitions)

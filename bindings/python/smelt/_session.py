@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Objects that a process has once: devices, and a store and a compiler session for each folder."""
+"""Objects of which a process has one each: the devices, and for each folder a store and a compiler session."""
 
 import os
 from _thread import allocate_lock  # threading costs an import as long as loading a package

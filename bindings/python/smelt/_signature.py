@@ -18,17 +18,17 @@ _OPTIONS = ("threads", "threadgroups", "group_size", "arg_casts", "error_buf_idx
 
 
 def is_tensor(argument: dict[str, Any]) -> bool:
-    """An argument tensor<...>, which is bound like a buffer."""
+    """Return True for an argument tensor<...>, which is bound like a buffer."""
     return argument["kind"] == "other" and str(argument["type_name"]).startswith("tensor<")
 
 
 def is_table(argument: dict[str, Any]) -> bool:
-    """An argument visible_function_table<S>, which has the index of a buffer."""
+    """Return True for an argument visible_function_table<S>, which has a buffer index."""
     return bool(argument["kind"] == "function_table")
 
 
 def _type(argument: dict[str, Any]) -> str:
-    """"constant float&" and "constant float*" are one for the metadata."""
+    """Return the type of an argument. For "constant float&" this is "constant float*", because the metadata has no references."""
     if is_tensor(argument) or is_table(argument):
         return str(argument["type_name"])
     if argument["kind"] in ("texture", "sampler"):
@@ -39,14 +39,15 @@ def _type(argument: dict[str, Any]) -> str:
 
 
 def _arguments(kernel: _loader.Kernel) -> list[dict[str, Any]]:
-    """In the order of a call: buffers by index, and where there are textures or samplers all as the kernel declares them."""
+    """Return the arguments in the order of a call: buffers by index, or all in the order of the kernel's declaration if it has
+    textures or samplers."""
     called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler") or is_tensor(argument) or is_table(argument)]
     has_images = any(argument["kind"] in ("texture", "sampler") for argument in called)
     return called if has_images else sorted(called, key=lambda argument: int(argument["index"]))
 
 
 def _stage_signature(kernel: _loader.Kernel) -> inspect.Signature:
-    """Vertex and fragment functions are called by names alone."""
+    """Return the signature of a vertex or fragment function, which accepts only keyword arguments."""
     parameters = [
         inspect.Parameter(str(one["name"]), inspect.Parameter.KEYWORD_ONLY, annotation=str(one["type_name"]))
         for one in kernel.args

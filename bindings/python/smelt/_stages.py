@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Vertex and fragment functions as functions on arrays. docs/reference/stages.md#run."""
+"""Runs vertex and fragment functions on arrays (docs/reference/stages.md#run)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPTIONS = ("threads",)
 
 
 def dtype_of(argument: Mapping[str, Any]) -> tuple[str, int]:
-    """NumPy's word for one number of an array, and how many numbers an element has."""
+    """Return NumPy's name of the element type, and the number of components of an element."""
     dtype = _DTYPES.get(str(argument["type_name"]).rstrip("0123456789"))
     if dtype is None:
         raise smelt.ArgumentError(f"array '{argument['name']}' is of type {argument['type_name']}, which NumPy does not have")
@@ -28,8 +28,8 @@ def dtype_of(argument: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _places(arguments: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
-    """The position of each argument in a call, by kind and slot: buffers by index, and where there are textures or samplers all in
-    order."""
+    """Return the position of each argument in a call, by kind and slot: buffers by index, or all in the order of the declaration
+    if there are textures or samplers."""
     has_images = any(one["kind"] in ("texture", "sampler") for one in arguments)
     if not has_images:
         return {(one["kind"], one["index"]): one["index"] for one in arguments}
@@ -44,7 +44,7 @@ def _places(arguments: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
 
 
 def call(kernel: _loader.Kernel, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """Run the function, and return a dict with an array for each result."""
+    """Run a vertex or fragment function, and return a dict with an array for each result."""
     try:
         np = importlib.import_module("numpy")
     except ImportError:

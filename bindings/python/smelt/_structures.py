@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Structures of kernels as dicts and tuples: their bytes, by the members that the package lists. bindings/python/src/arguments.cpp calls this."""
+"""Packs dicts and tuples into the bytes of a kernel's structures, by the members that the package lists. bindings/python/src/arguments.cpp calls it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _fail(code: str, message: str) -> NoReturn:
 
 
 class Member(NamedTuple):
-    """A value in a structure, with all that leads to it in its name: "lights[1].colour". elements: of an array, 0 for none."""
+    """A value in a structure. ``name`` is its path, such as "lights[1].colour"; ``elements`` is the length of an array, or 0."""
 
     name: str
     type_name: str
@@ -33,7 +33,7 @@ class Member(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The elements of a number, vector or matrix."""
+    """The layout of a number, vector or matrix."""
 
     kind: str
     component: int  # bytes
@@ -43,7 +43,7 @@ class _Layout(NamedTuple):
 
 
 def _layout_of(type_name: str, size: int) -> Optional[_Layout]:
-    """ "packed_float3", "half2x4" (columns, then rows), "atomic_uint": what its elements are; None for what is none of these."""
+    """Return the layout of a type such as "packed_float3", "half2x4" (columns, then rows) or "atomic_uint"; None for other types."""
     name = type_name
     packed = name.startswith("packed_")
     name = name[7:] if packed else name
@@ -74,7 +74,7 @@ def _is_number(value: object) -> bool:
 
 
 def _number_of_numpy(value: Any) -> Any:
-    """A NumPy scalar as Python's number; None for all else."""
+    """Return a NumPy scalar as a Python number; None for any other value."""
     if _is_number(value) or not isinstance(value, _numpy_generic()):
         return None
     number = value.item()
@@ -84,7 +84,7 @@ def _number_of_numpy(value: Any) -> Any:
 
 
 def _bfloat(value: float) -> bytes:
-    """Rounded to nearest, ties to even."""
+    """Return the bytes of a bfloat, rounded to nearest, ties to even."""
     if value != value:
         return b"\xc0\x7f"
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -92,7 +92,7 @@ def _bfloat(value: float) -> bytes:
 
 
 def _number_bytes(value: Any, want: _Layout) -> Optional[bytes]:
-    """A number in the type that the kernel declares; None for one that it has no value for."""
+    """Return the bytes of a number in the type that the kernel declares; None if the type cannot hold the number."""
     if not _is_number(value):
         return None
     if want.kind == "boolean":
@@ -116,7 +116,7 @@ def _number_bytes(value: Any, want: _Layout) -> Optional[bytes]:
 
 
 def is_structured(value: object) -> bool:
-    """A dict or a tuple, which is one structure, or a list of these, which is an array; a list of numbers is one structure."""
+    """Return True for a dict or tuple (one structure) and for a list of these (an array). A list of numbers is one structure."""
     if isinstance(value, list):
         return bool(value) and (isinstance(value[0], (Mapping, tuple)) or _is_number(value[0]) or _number_of_numpy(value[0]) is not None)
     return isinstance(value, (Mapping, tuple))
@@ -126,8 +126,16 @@ Address = Callable[[str, str, Any], int]
 
 
 def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: Any, address: Address | None = None) -> bytes:
-    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. Bytes between members are zero.
-    address(place, type, value) is what stands for a texture, a sampler or memory."""
+    """Return the bytes of a structure, or of an array of structures. Bytes between members are zero.
+
+    Args:
+        place: the argument's name in messages, such as "argument 2 'p'".
+        type_name: the name of the structure.
+        size: the size of one structure, in bytes.
+        members: (name, type, offset, size, elements) of each member, in order.
+        value: a dict, a tuple, or a list of these.
+        address: called as address(place, type, value); returns the address that stands for a texture, a sampler or memory.
+    """
     tree = _tree([Member(*member) for member in members])
     several = isinstance(value, list) and isinstance(value[0], (Mapping, tuple))
     data = bytearray()
@@ -139,7 +147,7 @@ def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: A
 
 
 def _tree(members: Sequence[Member]) -> dict[str, Any]:
-    """Names to members or to such dicts; elements of arrays of structures by "0", "1", ..."""
+    """Return the members as a tree: a dict from names to members or to such dicts. An array of structures has keys "0", "1", ..."""
     tree: dict[str, Any] = {}
     for member in members:
         steps = [name or index for name, index in _STEP.findall(member.name)]
@@ -180,7 +188,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _items(value: Any) -> list[Any] | None:
-    """A list, tuple or array as a list."""
+    """Return a list, tuple or array as a list; None for any other value."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0:
@@ -228,14 +236,14 @@ def _element(place: str, member: Member, value: Any, address: Address | None) ->
         plain = _number_of_numpy(number)
         bits = _number_bytes(number if plain is None else plain, want)
         if bits is None:
-            _fail("argument_type", f"{place}: {number!r} is no {member.type_name[:-1] if count > 1 and want.columns == 1 else member.type_name}")
+            _fail("argument_type", f"{place}: {number!r} is not of type {member.type_name[:-1] if count > 1 and want.columns == 1 else member.type_name}")
         at = i // want.rows * want.pitch + i % want.rows * want.component
         data[at : at + want.component] = bits
     return bytes(data)
 
 
 def _flat(value: Any) -> list[Any] | None:
-    """Numbers of a vector, or of a matrix by its columns."""
+    """Return the numbers of a vector, or of a matrix column by column, as a flat list; None for any other value."""
     items = _items(value)
     if items is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds PyTorch's headers for Metal, <c10/metal/...>, in the installed torch, without importing it."""
+"""Finds PyTorch's Metal headers, <c10/metal/...>, in the installed torch, without importing torch."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 _MARK = b"c10/metal/"
 
 
 def include_folders() -> list[str]:
-    """The folder of the installed torch that holds c10/metal, or none."""
+    """Return a list with the folder of the installed torch that contains c10/metal, or an empty list."""
     module = sys.modules.get("torch")
     origin = getattr(module, "__file__", None)
     if not origin:
@@ -30,9 +31,20 @@ def include_folders() -> list[str]:
 
 
 def wanted_by(sources: Iterable[bytes | memoryview], folders: Iterable[str]) -> list[str]:
-    """Return the folders that these sources need besides `folders`: none if no source names the headers."""
+    """Return the folders that these sources need in addition to `folders`, or an empty list if no source includes the headers."""
     if not any(b"\0" not in bytes(source[:64]) and _MARK in bytes(source) for source in sources):
         return []
     if any(os.path.isdir(os.path.join(folder, "c10", "metal")) for folder in folders):
         return []
     return include_folders()
+
+
+def folders_of(source: bytes, folders: Any) -> list[str]:
+    """Return the folders that the caller gave, and PyTorch's if the source includes its headers."""
+    given = [folders] if isinstance(folders, (str, os.PathLike)) else folders
+    if not hasattr(given, "__iter__"):
+        from .errors import ArgumentError
+
+        raise ArgumentError(f"include_folders: want paths, got {folders!r}")
+    paths = [os.fspath(folder) for folder in given]
+    return [*paths, *wanted_by([source], paths)]

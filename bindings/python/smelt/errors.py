@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every exception of smelt. All derive from Error, which is a RuntimeError, so that handlers written for PyTorch's
-loader catch them; some have a second base that Python people expect. docs/reference/errors.md.
+"""All exceptions of smelt (docs/reference/errors.md). They derive from Error, which is a RuntimeError, so that handlers
+written for PyTorch's loader catch them. Some have a second base class that Python programs expect.
 
-``code`` is the stable name of the condition ("not_metallib"), the same as in C and C++; ``subject`` what it is about.
+``code`` is the stable name of the error ("not_metallib"), the same as in C and C++. ``subject`` is the file, function or key
+that it concerns.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import errno
 
 
 class Error(RuntimeError):
-    """Base class of smelt's exceptions: ``code`` is a stable name, ``subject`` the file, function or key concerned."""
+    """Base class of smelt's exceptions. ``code`` is a stable name; ``subject`` is the file, function or key concerned."""
 
     code: str = "invalid_argument"
     subject: str = ""
@@ -31,7 +32,7 @@ class Error(RuntimeError):
 
 
 class ArgumentError(Error):
-    """An argument is wrong: codes invalid_argument, threads_missing, rank_mismatch, buffer_index, argument_*, cast_unknown."""
+    """An argument is wrong. Codes: invalid_argument, threads_missing, rank_mismatch, buffer_index, argument_*, cast_unknown."""
 
 
 class GroupZeroError(ArgumentError, ValueError):
@@ -41,7 +42,7 @@ class GroupZeroError(ArgumentError, ValueError):
 
 
 class GroupSizeError(Error, ValueError):
-    """More threads in a threadgroup than allowed, or not the required number."""
+    """The threadgroup has more threads than allowed, or not the number that the kernel requires."""
 
     code = "group_too_large"
 
@@ -59,7 +60,7 @@ class LibraryIOError(Error, OSError):
 
 
 class LibraryNotFoundError(LibraryIOError, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
     code = "file_not_found"
 
@@ -99,7 +100,7 @@ class IntegrityError(Error):
 
 
 class FunctionNotFoundError(Error, AttributeError):
-    """There is no function of that name; the message lists similar names."""
+    """The library has no function of that name; the message lists similar names."""
 
     code = "function_not_found"
 
@@ -129,7 +130,7 @@ class ResourceError(Error):
 
 
 class CheckError(Error):
-    """Checked code found an error. ``findings`` lists all findings as dicts (docs/guide/races.md)."""
+    """Checked code found an error. ``findings`` is a list of dicts, one for each finding (docs/guide/races.md)."""
 
     code = "data_race"
     findings: list[dict[str, object]] = []
@@ -151,13 +152,13 @@ class BoundsError(CheckError, IndexError):
 
 
 class RaceError(CheckError):
-    """Checked code: two threads of a launch touch the same bytes, one writes, and no barrier orders them."""
+    """Checked code: two threads of a launch access the same bytes, one of them writes, and no barrier orders the accesses."""
 
     code = "data_race"
 
 
 class UnwrittenError(CheckError):
-    """Checked code: an unwritten value decides a branch or an address, or is stored."""
+    """Checked code: a value that was never written decides a branch or an address, or is stored."""
 
     code = "unwritten"
 
@@ -181,7 +182,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class DeviceError(Error):
-    """There is no device of that kind, or it runs nothing."""
+    """There is no device of that kind, or the device cannot run kernels."""
 
     code = "device_unavailable"
 
@@ -199,7 +200,7 @@ class StoreError(Error):
 
 
 class CompileError(Error):
-    """The source does not compile; the message has all errors with their places."""
+    """The source does not compile; the message lists all errors with file, line and column."""
 
     code = "compile_failed"
 
@@ -225,11 +226,11 @@ class KernelReportedError(Error):
 
 
 class CompileWarning(UserWarning):
-    """A warning of the compiler about the text of compile_shader, with file and line."""
+    """A warning of the compiler about the source of compile_shader, with file and line."""
 
 
 class ArgumentWarning(UserWarning):
-    """check="warn": an argument differs from the kernel's declaration."""
+    """With check="warn", an argument differs from the kernel's declaration."""
 
 
 _BY_CODE: dict[str, type[Error]] = {
@@ -257,12 +258,12 @@ _BY_FINDING: dict[str, type[CheckError]] = {
 
 
 def from_findings(kind: str, message: str, subject: str, findings: str) -> Error:
-    """The exception for what watched code found first; `findings` is a JSON list."""
+    """Return the exception for the first finding of checked code; `findings` is a JSON list."""
     import json
 
     return _BY_FINDING[kind](message, None, subject, json.loads(findings))
 
 
 def from_code(code: str, message: str, subject: str = "") -> Error:
-    """The exception for a status of the C++ side; what the table does not name is an ArgumentError."""
+    """Return the exception for an error code of the C++ side; a code that the table does not list gives an ArgumentError."""
     return _BY_CODE.get(code, ArgumentError)(message, code, subject)

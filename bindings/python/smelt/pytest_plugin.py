@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""pytest --smelt-checked: every kernel of a test run is checked code that watches its threads, and a test in which
-something is found fails with it. docs/guide/races.md."""
+"""The pytest option --smelt-checked: every kernel of a test run is checked code, and a test fails if the checks find
+something in it. docs/guide/races.md."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _text(finding: dict[str, Any]) -> str:
 
 
 class _Report:
-    """Reads what launches of this process and its children have added to the file of findings."""
+    """Reads the findings that launches of this process and its child processes have added to the report file."""
 
     def __init__(self, path: str) -> None:
         self._path = path

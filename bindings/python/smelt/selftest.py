@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""python -m smelt.selftest: does what smelt compiled on Linux run right on this Mac, and what does that save?
+"""Checks that kernels compiled by smelt on Linux run correctly on this Mac, and measures how much time that saves.
 
-Loads the built-in package on the GPU by PyTorch or PyObjC, compares each kernel with what it must give, times library, pipeline and first
-dispatch, cold and warm, beside torch.mps.compile_shader of the same source, and writes one JSON file to paste into an issue. docs/guide/mac.md."""
+``python -m smelt.selftest`` loads the built-in package on the GPU through PyTorch or PyObjC, and compares each kernel's result with the expected
+one. It times the library, the pipeline and the first dispatch, cold and warm, also with torch.mps.compile_shader on the same source, and writes
+a JSON file that you can paste into an issue. docs/guide/mac.md."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def _signed(letter: str, values: list[Any]) -> list[Any]:
 
 
 class ByTorch:
-    """Calls a kernel of torch's library with tensors on the GPU."""
+    """Calls a kernel of a torch library with tensors on the GPU."""
 
     name = "torch"
 
@@ -70,7 +71,7 @@ def _milliseconds(do: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _times(load: Callable[[], Any], by: Any, case: Case) -> dict[str, float]:
-    """Measure a kernel: loading the library, building its pipeline, the first dispatch and the next."""
+    """Return the times in milliseconds to load the library, build a kernel's pipeline, and run its first and its next dispatch."""
     library_ms, library = _milliseconds(load)
     pipeline_ms, kernel = _milliseconds(lambda: getattr(library, case.kernel))
     buffers = by.buffers(case)
@@ -96,7 +97,11 @@ def _check(library: Any, by: Any, case: Case) -> dict[str, Any]:
 
 
 def run() -> dict[str, Any]:
-    """Run the package's kernels and return the results. DeviceError if this machine cannot load a Metal library."""
+    """Run the package's kernels, and return the results.
+
+    Raises:
+        DeviceError: this machine cannot load a Metal library.
+    """
     here = choice.this_machine()
     report: dict[str, Any] = {
         "smelt selftest": 1, "compiler": keys.facts().compiler, "system": platform.platform(), "macos": platform.mac_ver()[0],

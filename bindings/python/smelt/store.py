@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The store: entries of named parts by key, published together or not at all, shared by all processes of a user. The reader's is the same over
-its own reading of the folder (_pure/entries.py)."""
+"""The store: entries of named parts by key. The parts of an entry are published together or not at all; all processes of a user share the store.
+The reader uses the same classes over its own code that reads the folder (_pure/entries.py)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 
 class Entry(Mapping[str, bytes]):
-    """An entry of the store: a mapping from names of parts to bytes. It is a copy, which later changes of the store do not
-    affect."""
+    """An entry of the store: a mapping from the names of its parts to bytes. It is a copy, so later changes of the store do
+    not affect it."""
 
     __slots__ = ("_native", "_names")
 
@@ -56,8 +56,8 @@ class Entry(Mapping[str, bytes]):
         return value
 
     def files(self, folder: str | os.PathLike[str]) -> dict[str, str]:
-        """Write the parts as files into a folder, and return their paths by name. Files that have these bytes already are
-        not written again."""
+        """Write the parts as files into a folder, and return a dict from names to paths. A file that already has the right
+        bytes is not written again."""
         return self._native.files(os.fspath(folder))
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ def _warn(text: str) -> None:
 
 
 def _remotes() -> Any:
-    """The store with servers behind it; imported for a store that has remotes."""
+    """Return the module for remotes. It is imported only for a store that has remotes."""
     try:
         from . import _remote
     except ImportError as missing:
@@ -80,16 +80,16 @@ def _remotes() -> Any:
 
 
 class Store:
-    """A store folder. Any number of threads and processes may use it; a forked child opens its own.
+    """A store in a folder. Any number of threads and processes may use it; a forked child process opens it again by itself.
 
     Args:
-        path: the folder; None is SMELT_STORE, else ~/.cache/smelt.
+        path: the folder; None is SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
         read_only: refuse to write.
-        max_bytes: the budget on disk, 0 for none; None is SMELT_STORE_MAX_SIZE, else 5 GiB.
+        max_bytes: largest size on disk in bytes, 0 for no limit; None is SMELT_STORE_MAX_SIZE, else 5 GiB.
         durable: sync each put to the disk.
         verify: when to compare bytes with their checksums: at their "first_use" in this process, "always" or "never".
-        remotes: URLs of servers behind the store, nearest first (docs/guide/remotes.md); None is SMELT_REMOTE. The store
-            asks them on a miss and keeps what they return. It sends new entries to them in the background.
+        remotes: URLs of servers, nearest first (docs/guide/remotes.md); None is SMELT_REMOTE. The store asks them on a
+            miss and keeps the entries that they return. It sends new entries to them in the background.
 
     Raises:
         StoreError: the store is damaged, or a newer version wrote it.
@@ -129,12 +129,12 @@ class Store:
         return self.path
 
     def get(self, key: str) -> Entry | None:
-        """Return the entry, or None. A damaged entry is dropped, counted, and treated as missing."""
+        """Return the entry of a key, or None if there is none. A damaged entry is removed, counted, and treated as missing."""
         found = self._native.find(key)
         return None if found is None else Entry(found)
 
     def get_all(self, keys: Iterable[str]) -> list[Entry | None]:
-        """Return the entry of each key, or None."""
+        """Return a list with the entry of each key, or None for a key without an entry."""
         return [None if found is None else Entry(found) for found in self._native.find_all(list(keys))]
 
     def __getitem__(self, key: str) -> Entry:
@@ -147,13 +147,13 @@ class Store:
         return isinstance(key, str) and len(key) == 64 and self._native.find(key) is not None
 
     def put(self, key: str, parts: Mapping[str, Bytes], *, cost: float = 0.0, compress: bool = False) -> None:
-        """Publish an entry. Afterwards every process finds all of its parts.
+        """Publish an entry. After the call, every process finds all parts of the entry.
 
         Args:
             key: 64 hexadecimal digits.
-            parts: bytes by name.
-            cost: seconds that it took to make them. A trim keeps expensive entries longer.
-            compress: take less space, but decompress at each get.
+            parts: a dict from names to bytes.
+            cost: time in seconds that it took to make the parts. ``trim`` keeps expensive entries longer.
+            compress: use less space, but decompress the parts at each ``get``.
         """
         if not parts:
             raise ArgumentError(f"put {key}: no parts")
@@ -164,15 +164,15 @@ class Store:
         self._native.put_all([(key, dict(parts)) for key, parts in entries.items()])
 
     def remove(self, key: str) -> bool:
-        """Remove an entry. Return False if there was none."""
+        """Remove the entry of a key. Return False if there was none."""
         return self._native.remove(key)
 
     def entries(self) -> list[EntryFacts]:
-        """Return facts about all entries."""
+        """Return a list with facts about all entries."""
         return list(self.iter_entries())
 
     def iter_entries(self) -> Iterator[EntryFacts]:
-        """Iterate over all entries, in the order of their keys, with only a few in memory."""
+        """Iterate over facts about all entries, in the order of their keys, with only a few in memory."""
         last = ""
         while some := self._native.entries(last, 1024):
             for facts in some:
@@ -180,18 +180,18 @@ class Store:
             last = some[-1][0]
 
     def tag(self, name: str, key: str, *, move: bool = False) -> None:
-        """Give a key a name and version, such as "flash_attn@2.1.0". A tag that exists moves only with move=True."""
+        """Give a key a name and version, such as "flash_attn@2.1.0". An existing tag moves only with ``move=True``."""
         bare, at, version = name.partition("@")
         if not bare or not at or not version:
             raise ArgumentError(f"tag {name!r}: want NAME@VERSION")
         self._native.tag(bare, version, key, move)
 
     def tags(self, name: str = "") -> list[Tag]:
-        """Return all tags, or those of a name."""
+        """Return all tags, or those with this name."""
         return [Tag(*tag) for tag in self._native.tags(name)]
 
     def tag_history(self, name: str) -> list[Tag]:
-        """Return the keys that NAME@VERSION has pointed to, newest first."""
+        """Return the keys to which the tag NAME@VERSION has pointed, newest first."""
         bare, _, version = name.partition("@")
         return [Tag(*tag) for tag in self._native.tag_history(bare, version)]
 
@@ -208,7 +208,7 @@ class Store:
         return self._native.stat()
 
     def remote_stat(self) -> list[dict[str, Any]]:
-        """Return hits, misses, errors, bytes and more for each remote, counted over processes that have ended."""
+        """Return a dict for each remote: hits, misses, errors, bytes and more, added up over processes that have ended."""
         rows: list[dict[str, Any]] = _remotes().statistics(self.path)
         return rows
 
@@ -217,24 +217,24 @@ class Store:
         return self._native.counters()
 
     def verify(self) -> list[str]:
-        """Read and hash every entry, and return a line for each damaged one."""
+        """Read and hash every entry, and return a line of text for each damaged one."""
         return self._native.verify()
 
     def flush(self, timeout: float = 30) -> bool:
-        """Wait until new entries have been sent to the remotes. Return False if that takes longer than timeout seconds."""
+        """Wait until new entries have been sent to the remotes. Return False if that takes longer than ``timeout`` seconds."""
         return self._native.flush(int(timeout * 1000))
 
     def trim(self, max_bytes: int | None = None, *, unused_hours: int | None = None) -> int:
         """Remove entries without a tag, least recently used and cheapest first, and return how many were removed.
 
         Args:
-            max_bytes: size that may stay, 0 for nothing; None is the store's budget.
-            unused_hours: remove the entries that nobody has used for this many hours.
+            max_bytes: bytes that may remain, 0 for none; None is the store's largest size.
+            unused_hours: also remove entries that have not been used for this many hours.
         """
         return self._trimmed(max_bytes, unused_hours)
 
     def clear(self, *, tagged: bool = False) -> int:
-        """Remove all entries without a tag, or with tagged=True all entries and tags. Return how many were removed."""
+        """Remove all entries without a tag, or, with ``tagged=True``, all entries and tags. Return how many were removed."""
         return self._trimmed(0, None, tagged)
 
     def _trimmed(self, max_bytes: int | None, unused_hours: int | None, tagged: bool = False) -> int:
@@ -244,7 +244,7 @@ class Store:
         return removed
 
     def reset_counters(self) -> None:
-        """Set the counters of stat() to zero."""
+        """Set the counters of ``stat()`` to zero."""
         self._native.reset_counters()
 
     def export(self, names: Iterable[str]) -> bytes:
@@ -252,8 +252,10 @@ class Store:
         return self._native.export_package(list(names))
 
     def import_package(self, source: Bytes, *, move: bool = False) -> list[str]:
-        """Store each library of a package, tag those that have a version, and return their keys. If a tag exists already,
-        it stays, with a warning that names both keys; ``move=True`` moves it."""
+        """Put each library of a package into the store, tag those that have a version, and return their keys.
+
+        If a tag exists already, it keeps its key, and a warning names both keys; ``move=True`` moves the tag.
+        """
         keys, moves = self._native.import_package(source, move)
         for tag, there, here in moves if not move else ():
             _warn(f"tag {tag} points at {there} and stays there; import_package(..., move=True) points it at {here}")

@@ -21,7 +21,7 @@ reasons: dict[str, str] = {}
 
 def _stand_in(module: str, base: type, says_no: str, why: str) -> type:
     def refuse(*arguments: Any, **named: Any) -> Any:
-        raise ImportError(f"smelt's back end for Triton is not here: {why}")
+        raise ImportError(f"smelt's back end for Triton is not available: {why}")
 
     # Whatever a version of Triton wants of its back ends.
     names = getattr(base, "__abstractmethods__", ())
@@ -40,5 +40,5 @@ def load(module: str, name: str, base_module: str, base: str, says_no: str) -> t
         return getattr(found, name)  # type: ignore[no-any-return]
     reasons[module] = why
     if os.environ.get("SMELT_LOG") in ("info", "debug", "trace"):
-        print(f"smelt: its back end for Triton is not here: {why}", file=sys.stderr)
+        print(f"smelt: its back end for Triton is not available: {why}", file=sys.stderr)
     return _stand_in(__name__, getattr(importlib.import_module(base_module), base), says_no, why)

@@ -13,7 +13,7 @@ def main() -> int:
     try:
         importlib.import_module("triton.backends")  # which imports ours
     except ImportError as error:
-        print(f"Triton is not here: {error}")
+        print(f"Triton is not available: {error}")
         return 1
     for why in reasons.values():
         print(why)

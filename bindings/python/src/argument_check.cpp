@@ -29,7 +29,7 @@ std::string ArgumentCheck::wants(size_t i) const {
   const Parameter& want = declared_[i];
   std::string text = fmt::format("kernel '{}', argument {}", kernel_, want.position);
   if (!want.name.empty()) text += fmt::format(" '{}'", want.name);
-  return text + fmt::format(": wants {} ({} byte{})", want.type_name, want.size, want.size == 1 ? "" : "s");
+  return text + fmt::format(": expects {} ({} byte{})", want.type_name, want.size, want.size == 1 ? "" : "s");
 }
 
 void ArgumentCheck::run(Check how) {
@@ -87,9 +87,8 @@ void ArgumentCheck::no_double(size_t i) const {
   const bool wide = given.element == ElementKind::floating || given.element == ElementKind::complex;
   if (wide && given.item == doubles && !declared_[i].takes_double())
     raise(Errc::argument_mismatch,
-          "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal does not have; "
-          "convert "
-          "it (float32 or complex64)",
+          "argument {}: kernel '{}' expects {}, and the array holds 64-bit floating point, which Metal does not have; "
+          "convert it (float32 or complex64)",
           declared_[i].position, kernel_, declared_[i].type_name);
 }
 
@@ -128,22 +127,21 @@ void ArgumentCheck::is_no_list_of_arrays(size_t i) const {
 void ArgumentCheck::lies_in_order(size_t i) const {
   const Bound& given = bound_[i];
   if (given.kind != Bound::Kind::array || given.contiguous) return;
-  raise(
-      Errc::argument_mismatch,
-      "{}, the call passes an array that does not lie in order ({}), and a kernel sees the memory, not the view. Pass "
-      "a contiguous copy (numpy.ascontiguousarray, tensor.contiguous()){}; or check=\"off\" to a kernel that is told "
-      "the strides",
-      wants(i),
-      given.overlaps ? fmt::format("its elements overlap in {} bytes: a broadcast view has stride 0", given.bytes)
-                     : std::string("a slice with a step, a transposed or a cut view"),
-      declared_[i].writes ? " and copy the result back" : "");
+  raise(Errc::argument_mismatch,
+        "{}, the call passes an array that does not lie in order ({}), and a kernel sees the memory, not the view. "
+        "Pass a contiguous copy (numpy.ascontiguousarray, tensor.contiguous()){}; or check=\"off\" to a kernel that "
+        "gets the strides",
+        wants(i),
+        given.overlaps ? fmt::format("its elements overlap in {} bytes: a broadcast view has stride 0", given.bytes)
+                       : std::string("a slice with a step, a transposed or a cut view"),
+        declared_[i].writes ? " and copy the result back" : "");
 }
 
 void ArgumentCheck::is_same_structure(size_t i) const {
   const Parameter& want = declared_[i];
   const Bound& given = bound_[i];
   if (given.guessed)
-    raise(Errc::argument_mismatch, "{}, the call passes numbers, and nothing says which members they are. Pass {}",
+    raise(Errc::argument_mismatch, "{}, the call passes numbers, and it is not clear which members they are. Pass {}",
           wants(i), structures(want));
   const bool is_record = given.element == ElementKind::other;
   if (given.kind == Bound::Kind::list || !is_record || want.size <= 1) return;

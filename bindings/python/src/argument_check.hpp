@@ -42,7 +42,7 @@ class ArgumentCheck {
   /// The advice for numbers of another type: how to convert them.
   std::string conversion(size_t i, const loader::Misfit& misfit) const;
 
-  /// "kernel 'saxpy', argument 2 'a': wants float (4 bytes)".
+  /// "kernel 'saxpy', argument 2 'a': expects float (4 bytes)".
   std::string wants(size_t i) const;
 
   std::string_view kernel_;

@@ -56,12 +56,12 @@ std::string range_of(const Parameter& parameter) {
 [[noreturn]] void refuse_number(py::handle value, const Parameter& parameter) {
   const std::string number = py::cast<std::string>(py::repr(value));
   if (!is_number(value))
-    raise(Errc::argument_type, "{} wants {}, and {} is not a number", place(parameter), parameter.type_name, number);
+    raise(Errc::argument_type, "{} expects {}, and {} is not a number", place(parameter), parameter.type_name, number);
   const double real = PyFloat_Check(value.ptr()) != 0 ? PyFloat_AS_DOUBLE(value.ptr()) : 0;
   if (is_whole(parameter.kind) && std::isfinite(real) && std::trunc(real) != real)
-    raise(Errc::argument_type, "{} wants {}, and {} is not a whole number; pass int({}), which cuts it off",
+    raise(Errc::argument_type, "{} expects {}, and {} is not a whole number; pass int({}), which cuts it off",
           place(parameter), parameter.type_name, number, number);
-  raise(Errc::argument_type, "{} wants {}, which holds {}: {} does not fit", place(parameter), parameter.type_name,
+  raise(Errc::argument_type, "{} expects {}, which holds {}: {} does not fit", place(parameter), parameter.type_name,
         range_of(parameter), number);
 }
 
@@ -183,7 +183,7 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
   if (value.is_none()) {
     if ((parameter.known || parameter.is_tensor) && !parameter.is_conditional)
       raise(Errc::argument_type,
-            "{}: None is for an argument that a function constant takes away, and this one is always there",
+            "{}: None is for an argument that a function constant removes, and this one is always there",
             place(parameter));
     bound_.push_back({});
     return;
@@ -321,7 +321,7 @@ void Arguments::bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle
 /// A number in the type that the kernel declares.
 void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
   if (parameter.size != parameter.component)
-    raise(Errc::argument_mismatch, "{} wants {}, and the call passes one number; pass a list of {}", place(parameter),
+    raise(Errc::argument_mismatch, "{} expects {}, and the call passes one number; pass a list of {}", place(parameter),
           parameter.type_name, parameter.rows * parameter.columns);
   const auto scalar = declared_bytes(value, parameter);
   if (!scalar) refuse_number(value, parameter);
@@ -334,7 +334,7 @@ void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, std::spa
                               const Parameter& parameter) {
   const uint32_t numbers = parameter.rows * parameter.columns;
   if (values.size() % numbers != 0)
-    raise(Errc::argument_mismatch, "{} wants {}, which are {} numbers; the call passes a list of {}", place(parameter),
+    raise(Errc::argument_mismatch, "{} expects {}, which is {} numbers; the call passes a list of {}", place(parameter),
           parameter.type_name, numbers, values.size());
   Bytes bytes(values.size() / parameter.rows * parameter.pitch);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -392,7 +392,7 @@ uint64_t Arguments::member_address(loader::Encoder& encoder, const std::string& 
     if (const auto reason = loader::misfit(*given.texture, type))
       raise(Errc::argument_mismatch, "{} is a {}, and the one that is passed {}", place, type, *reason);
     if (!given.writable && (type.find("write") != type.npos))
-      raise(Errc::argument_type, "{}: the kernel writes to it, and its array may not be written", place);
+      raise(Errc::argument_type, "{}: the kernel writes to it, and its array is read-only", place);
     textures_.push_back(given.texture);
     unwrap(given.texture->decode());
     encoder.use(given.texture);
@@ -402,7 +402,7 @@ uint64_t Arguments::member_address(loader::Encoder& encoder, const std::string& 
   if (!tensor.take(value, position))
     raise(Errc::argument_type, "{}: want an array or None, got {}", place, type_name(value));
   if (!tensor.writable && !type.ends_with(kReadPointer))
-    raise(Errc::argument_type, "{}: the kernel may write to it, and the array may not be written", place);
+    raise(Errc::argument_type, "{}: the kernel may write to it, and the array is read-only", place);
   return reinterpret_cast<uint64_t>(tensor.data);
 }
 
@@ -483,8 +483,8 @@ void Arguments::put_member(const loader::Encoder& encoder, uint32_t index, py::h
   const bool is_pointer = member.kind == MemberKind::pointer;
   const auto put = [&](const std::byte* bytes, uint64_t size) {
     if (size < into.size())
-      raise(Errc::argument_mismatch, "{}: the kernel wants {} of {} bytes, the call passes {} bytes", place(parameter),
-            member.type_name, into.size(), size);
+      raise(Errc::argument_mismatch, "{}: the kernel expects {} of {} bytes, the call passes {} bytes",
+            place(parameter), member.type_name, into.size(), size);
     std::memcpy(into.data(), bytes, into.size());
   };
   if (!is_pointer && is_number(value)) {

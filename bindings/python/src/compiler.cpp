@@ -110,7 +110,7 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   if (const auto flags = optional_from<std::vector<std::string>>(options, "math_flags")) {
     aot::DriverFlags driver(aot::MathMode::safe);
     for (const std::string& one : *flags)
-      if (!unwrap(driver.take(one))) raise(Errc::invalid_argument, "math_flags: '{}' is none", one);
+      if (!unwrap(driver.take(one))) raise(Errc::invalid_argument, "math_flags: '{}' is not a math flag", one);
     with.math = driver.math();
   }
   if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))

@@ -48,7 +48,7 @@ loader::DeviceRef open_device(const std::string& kind, unsigned threads, const s
   loader::DeviceProfile profile;
   if (target) {
     if (kind != "offline")
-      raise(Errc::invalid_argument, "target: only an offline device pretends; got kind '{}'", kind);
+      raise(Errc::invalid_argument, "target: only an offline device can have another target; got kind '{}'", kind);
     profile = profile_of(py::module_::import("smelt._compiler").attr("target_facts")(*target));
     options.profile = &profile;
   }

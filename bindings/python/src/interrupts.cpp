@@ -195,12 +195,11 @@ class Watcher {
   }
 
   static void tell(std::string_view kernel) {
-    fmt::print(
-        stderr,
-        "smelt: Ctrl-C came, and kernel '{}' goes on: it is in a loop that counts, which ends by itself, or SIGINT "
-        "has a handler of the program's own. Python sees the signal when the launch has ended. To end the process "
-        "now: Ctrl-\\, or kill -QUIT {}\n",
-        kernel, ::getpid());
+    fmt::print(stderr,
+               "smelt: Ctrl-C does not stop kernel '{}': it is in a counted loop, which ends by itself, or the program "
+               "has its own handler of SIGINT. Python sees the signal when the launch has ended. To end the process "
+               "now: Ctrl-\\, or kill -QUIT {}\n",
+               kernel, ::getpid());
   }
 
   static inline Watcher* process_ = nullptr;  // a forked child has its own, whose thread has not begun

@@ -285,7 +285,7 @@ bool Tensor::take_buffer(py::handle value, size_t index) {
         return true;
       }
       if (take_dlpack(value, index)) return true;
-      raise(Errc::argument_type, "argument {}: the {} does not give out its memory", index, type_name(value));
+      raise(Errc::argument_type, "argument {}: the {} does not expose its memory", index, type_name(value));
     }
   }
   held_ = Held::buffer;
@@ -371,7 +371,7 @@ bool Tensor::take_interface(py::handle value, size_t index) {
   data = static_cast<std::byte*>(buffer_.buf);
   writable = false;
   if (static_cast<uint64_t>(buffer_.len) < bytes)
-    raise(Errc::argument_type, "argument {}: a {} of {} bytes that gives out {}", index, type_name(value), bytes,
+    raise(Errc::argument_type, "argument {}: a {} of {} bytes that exposes {}", index, type_name(value), bytes,
           buffer_.len);
   return true;
 }
@@ -401,12 +401,12 @@ bool Tensor::take_dlpack(py::handle value, size_t index) {
   } catch (py::error_already_set& refused) {
     // A tensor that is being differentiated does not export itself; its values, detached, are the same memory.
     if (!py::hasattr(value, "detach"))
-      raise(Errc::argument_type, "argument {}: the {} does not give out its memory: {}", index, type_name(value),
+      raise(Errc::argument_type, "argument {}: the {} does not expose its memory: {}", index, type_name(value),
             py::cast<std::string>(py::str(refused.value())));
     try {
       capsule = value.attr("detach")().attr("__dlpack__")();
     } catch (py::error_already_set&) {
-      raise(Errc::argument_type, "argument {}: the {} does not give out its memory: {}", index, type_name(value),
+      raise(Errc::argument_type, "argument {}: the {} does not expose its memory: {}", index, type_name(value),
             py::cast<std::string>(py::str(refused.value())));
     }
   }

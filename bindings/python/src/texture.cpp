@@ -158,7 +158,7 @@ PythonTexture make_texture(const py::object& array, const std::optional<std::str
     return made;
   }
   if (size.is_given())
-    raise(Errc::invalid_argument, "Texture: sizes are for compressed formats; of others the array's shape says them");
+    raise(Errc::invalid_argument, "Texture: sizes are for compressed formats; for others the array's shape gives them");
   const loader::ArrayView view = view_of(held->tensor, "Texture");
   const bool writable = held->tensor.writable;
   TextureRef texture = unwrap_at(loader::texture_over(view, wanted, std::move(held)), "Texture");
@@ -259,7 +259,7 @@ Raises:
 )";
 
 /// As in _loader.pyi, from which the reference is made.
-constexpr const char* kSampler = R"(A sampler, in the words of Metal source.
+constexpr const char* kSampler = R"(A sampler, with the options that Metal source has.
 
 Args:
     words: states as in Metal source, such as "filter::linear, address::repeat".
@@ -276,7 +276,7 @@ void TextureArguments::bind(loader::Encoder& encoder, const ArgInfo& argument, p
   if (value.is_none()) {
     if (argument.conditional) return;
     raise(Errc::argument_type,
-          "{}: None is for an argument that a function constant takes away, and this one is always there",
+          "{}: None is for an argument that a function constant removes, and this one is always there",
           place_of(argument, position));
   }
   if (argument.array_size == 1) return bind_slot(encoder, argument, argument.index, value, position);
@@ -306,9 +306,7 @@ void TextureArguments::bind_slot(loader::Encoder& encoder, const ArgInfo& argume
 TextureRef TextureArguments::texture_of(const ArgInfo& argument, py::handle value, size_t position) {
   const auto writes = [&](bool writable) {
     if (writable || !is_written(argument)) return;
-    raise(Errc::argument_type,
-          "{}: the kernel writes to it, and the {} gives out what may not be written; pass an array of its own "
-          "(numpy.array)",
+    raise(Errc::argument_type, "{}: the kernel writes to it, and the {} is read-only; pass a copy (numpy.array)",
           place_of(argument, position), type_name(value));
   };
   if (py::isinstance<PythonTexture>(value)) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The names of `import smelt` in the edition "reader". They mean the same as in the native
-edition; those that run or compile kernels raise UnsupportedError.
+"""The public names of smelt in the edition "reader". They mean the same as in the native
+edition; names that need CPU code or the compiler raise UnsupportedError.
 docs/reference/python.md#editions."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .store import compare_versions as compare_versions
 
 
 class _OfKernels:
-    """Kernels on the CPU use this class; this edition runs none."""
+    """Kernels on the CPU use this class; this edition does not run kernels on the CPU."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         left(f"smelt.{type(self).__name__}")

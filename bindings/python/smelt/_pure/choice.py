@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which slice of a library a machine takes: docs/design/loader.md 3.7."""
+"""Chooses the slice of a library for a machine: docs/design/loader.md 3.7."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Target(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What of a slice decides."""
+    """The properties of a slice that decide the choice."""
 
     target: str
     is_cpu: bool
@@ -67,7 +67,7 @@ def _processor() -> str:
 
 
 def family_of(processor: str) -> int:
-    """0 for a processor that is not Apple's, or of which nothing is known."""
+    """Return the Apple GPU family of a processor, or 0 if the processor is not Apple's or not known."""
     words = processor.split()
     if len(words) < 2 or words[0] != "Apple":
         return 0
@@ -77,7 +77,7 @@ def family_of(processor: str) -> int:
 
 
 def this_machine() -> Target | None:
-    """None: no Mac."""
+    """Return the target that describes this machine, or None if it is not a Mac."""
     if sys.platform != "darwin":
         return None
     numbers = [int(word) for word in platform.mac_ver()[0].split(".") if word.isdigit()]

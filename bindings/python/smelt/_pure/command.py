@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`smelt` and `python -m smelt` where there is no compiler: what a machine without one can do."""
+"""The command `smelt` (also `python -m smelt`) on a machine without the compiler."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _misses(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    """The words that the compiler's command has too, so that who calls it as an offline compiler need not know which one is there."""
+    """Run `smelt compile`, with options of the full command, so that a program that calls it need not know which command is installed."""
     from . import api, misses
     from .request import own_target
     from .files import read_file
@@ -85,19 +85,19 @@ def _inspect(options: argparse.Namespace) -> int:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="smelt", description="smelt as a reader: without a compiler.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    one = verbs.add_parser("misses", help="write a list of what was asked for and not found, for `smelt compile --from`")
+    one = verbs.add_parser("misses", help="write a list of the compiles that were requested but not found, for `smelt compile --from`")
     one.add_argument("-o", "--output", default="-", help="file to write (default: to standard output)")
-    one.add_argument("--store", help="folder of the store (default: the default one)")
-    one.add_argument("--clear", action="store_true", help="forget them afterwards")
+    one.add_argument("--store", help="folder of the store (default: the default store)")
+    one.add_argument("--clear", action="store_true", help="clear the list of the store afterwards")
     one.set_defaults(run=_misses)
-    one = verbs.add_parser("compile", help="the Metal library of a source that a build machine compiled; a miss is noted")
+    one = verbs.add_parser("compile", help="get the Metal library of a source that a build machine compiled; a miss is recorded")
     one.add_argument("input", help="file, or - for standard input")
     one.add_argument("-o", "--output", required=True, help="file to write, or -")
     one.add_argument("--emit", choices=["metallib"])
     one.add_argument("--target", action="append", help="system to build for (default: this one)")
     one.add_argument("--fast-math", action="store_true")
     one.set_defaults(run=_compile)
-    one = verbs.add_parser("inspect", help="what is in a package or a Metal library; every digest is checked")
+    one = verbs.add_parser("inspect", help="show what is in a package or a Metal library; every digest is checked")
     one.add_argument("file")
     one.set_defaults(run=_inspect)
     options = parser.parse_args(words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The machine that kernels are for."""
+"""The device for which a library is loaded."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DeviceLike = Union[None, str, "Device"]
 def left(what: str) -> NoReturn:
     from .._installed import why_reader
 
-    fail("unsupported", f"{what} is left to the compiled modules. {why_reader()}")
+    fail("unsupported", f"{what} needs the compiled modules. {why_reader()}")
 
 
 class Device:
-    """A Mac's GPU, or what a Mac of some system would take ("offline")."""
+    """The GPU of this Mac, or a Mac with a given system ("offline"), for which libraries are only described."""
 
     def __init__(self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None, launch_limit: float = 0.0) -> None:
         if kind not in ("automatic", "metal", "cpu", "offline"):
             fail("invalid_argument", f"device '{kind}': want automatic, metal, cpu or offline")
         if target is not None and kind != "offline":
-            fail("invalid_argument", f"target: only an offline device pretends; got kind '{kind}'")
+            fail("invalid_argument", f"target: only an offline device can have another target; got kind '{kind}'")
         here = choice.this_machine()
         if kind == "cpu":
             left("running kernels on the CPU")
@@ -35,7 +35,7 @@ class Device:
         if target is not None:
             row = keys.target(target)
             if not row["name"].startswith("macos"):
-                left(f"pretending to be a device of {target}")
+                left(f"an offline device for {target}")
             self._target = Target(row["name"], "macOS", (row["os"][0], row["os"][1], 0), (row["metal"][0], row["metal"][1], 0), 0, f"offline {row['name']}")
         else:
             self._target = here if here is not None and kind != "offline" else choice.OFFLINE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Ed25519 (RFC 8032): checks signatures and makes none, so nothing here is secret and nothing need take constant time. Points are added in
-extended coordinates by the formulas that hold for every pair of points of this curve. A few milliseconds a signature."""
+"""Checks Ed25519 signatures (RFC 8032). It makes none, so it handles no secret data and need not run in constant time. Points are added in
+extended coordinates, with formulas that are valid for every pair of points of the curve. A check takes a few milliseconds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _times(scalar: int, point: _Point) -> _Point:
 
 
 def _x_of(y: int, sign: int) -> int | None:
-    """The x of a point with this y and this lowest bit; None where the curve has none."""
+    """Return the x coordinate of the point with this y and this lowest bit of x; None if the curve has no such point."""
     square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P
     x = pow(square, (_P + 3) // 8, _P)
     if (x * x - square) % _P:
@@ -71,7 +71,7 @@ _BASE: _Point = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)
 
 
 def why_no_key(key: bytes) -> str:
-    """Why 32 bytes are no key that anybody has a secret for; empty when they are one."""
+    """Return why 32 bytes are not a valid public key, or an empty string if they are one."""
     y = int.from_bytes(key, "little") & (1 << 255) - 1
     if y >= _P:
         return "another spelling of a point that has one already"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The store, and what is behind it."""
+"""The store for reading, with its remotes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Parts(dict[str, bytes]):
-    """The parts of an entry, with the methods that smelt._store.Entry has."""
+    """The parts of an entry, with the methods of smelt._store.Entry."""
 
     def names(self) -> list[str]:
         return list(self)
@@ -36,7 +36,7 @@ class _Parts(dict[str, bytes]):
 
 
 class _Native:
-    """The methods of smelt._store.Store that the reader has; the others raise UnsupportedError."""
+    """The methods of smelt._store.Store that the reader supports; the others raise UnsupportedError."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class _Native:
         self.resolve = store._folder.resolve
 
     def find(self, key: str) -> _Parts | None:
-        """An entry with CPU code that no trusted key signed counts as absent, as it does for the compiled modules."""
+        """Return an entry. One with CPU code that no trusted key signed counts as absent, as it does for the compiled modules."""
         key = key_bytes(key).hex()
         found = self._store._find(key)
         if found is None:
@@ -78,7 +78,7 @@ class _Found(NamedTuple):
 
 
 class Store(store.Store):
-    """A store folder, read; what comes from remotes is kept beside it, in the layout of a remote. Any thread, any number of processes."""
+    """A store folder, only for reading. Entries from remotes are kept beside it, in the layout of a remote. Any number of threads and processes may use it."""
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False, max_bytes: int | None = None, durable: bool = False,
@@ -97,7 +97,7 @@ class Store(store.Store):
             _warn(f"{key}: the entry is not used: {why}")
 
     def _find(self, key: str) -> _Found | None:
-        """What may be used, at least its Metal libraries: of the folder, of what was kept, of the remotes in their order."""
+        """Find an entry of which at least the Metal libraries may be used: in the folder, among the kept entries, on the remotes in their order."""
         found = self._folder.find(key)
         if found is not None:
             use = Policy.from_environment(needs_keys=False).use(found.origin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What all readers have in common: errors by code, and bytes with bounds."""
+"""Shared by all readers: errors with codes, and reads that check bounds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 def check_kinds(kind: str, **values: object) -> None:
-    """Keywords whose values are of a kind, or None."""
+    """Raise an error unless each of the values is None or of this kind. The names are those of keyword arguments."""
     for name, value in values.items():
         try:
             fits = value is None or _KINDS[kind](value)
@@ -57,7 +57,7 @@ def is_zero(data: memoryview) -> bool:
 
 
 class Cursor:
-    """Reads forward; whatever is past the end is `truncated`, as in the C++ readers."""
+    """Reads bytes from front to back. Reading past the end is the error `truncated`, as in the C++ readers."""
 
     def __init__(self, data: memoryview, what: str, base: int = 0) -> None:
         self.data = data
@@ -95,7 +95,7 @@ def text(data: bytes | memoryview, what: str) -> str:
     try:
         return str(data, "utf-8")
     except UnicodeDecodeError:
-        fail("corrupt", f"{what} is no UTF-8")
+        fail("corrupt", f"{what} is not UTF-8")
 
 
 def read_file(path: str | os.PathLike[str], what: str) -> bytes:

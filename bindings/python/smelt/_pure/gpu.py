@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A Metal library's kernels on the GPU, by whatever of this Python can load one: PyTorch 2.12 and newer, else PyObjC's Metal."""
+"""Runs the kernels of a Metal library on the GPU, through PyTorch 2.12 or newer, else through PyObjC's Metal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPELLINGS = ("_mps_loadMetalllib", "_mps_loadMetallib", "_mps_loadMetalLib")
 
 
 def torch_loader() -> Any:
-    """PyTorch's function from bytes to a library; None where there is none."""
+    """Return PyTorch's function that makes a library from bytes, or None if there is none."""
     try:
         import torch
     except ImportError:
@@ -30,7 +30,7 @@ def torch_loader() -> Any:
 
 
 def objc_metal() -> Any:
-    """PyObjC's modules (Metal, Foundation); None where there are none."""
+    """Return PyObjC's modules Metal and Foundation, or None if they are not installed."""
     try:
         return importlib.import_module("Metal"), importlib.import_module("Foundation")
     except ImportError:
@@ -38,7 +38,7 @@ def objc_metal() -> Any:
 
 
 def load(metallib: bytes, target: Target) -> Any:
-    """An object whose attributes are the library's kernels."""
+    """Load a Metal library, and return an object whose attributes are its kernels."""
     if target.device != "metal":
         fail("device_unavailable", f"device '{target.device}' is offline and runs nothing; a Metal library runs on a Mac (and its CPU code where "
              "smelt's compiled modules are)")  # fmt: skip
@@ -53,7 +53,8 @@ def load(metallib: bytes, target: Target) -> Any:
 
 
 class ObjcLibrary:
-    """MTLLibrary by PyObjC. Kernels take buffers (objects with the buffer protocol, copied to the GPU and back) and numbers by struct's letter."""
+    """An MTLLibrary of PyObjC. Kernels take buffers (objects with the buffer protocol, which are copied to the GPU
+    and back), and numbers with a type letter of struct."""
 
     def __init__(self, metallib: bytes, metal: Any, foundation: Any) -> None:
         self._metal = metal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a request is filed under, computed without a compiler: docs/formats/key.md."""
+"""Computes the keys of a compile request without a compiler: docs/formats/key.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACES = (b"__LINE__", b"__FILE", b"__BASE_FILE__", b"__builtin_LINE", b"__buil
 
 
 class Facts(NamedTuple):
-    """What the build whose compiler is asked for puts into its keys."""
+    """Facts about a build of the compiler, which are part of its keys."""
 
     version: str
     format: str
@@ -33,7 +33,7 @@ _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "facts.json")
 
 
 def _read() -> Facts | None:
-    """None in a copy that no build made."""
+    """Return the facts about the build, or None in a copy that was not built."""
     try:
         with open(_PATH, encoding="utf-8") as file:
             read = json.load(file)
@@ -54,7 +54,7 @@ def facts() -> Facts:
 
 
 class Hasher:
-    """SHA-256 of fields: the length as eight bytes, little-endian, then the bytes."""
+    """SHA-256 of a sequence of fields: for each, its length as eight bytes (little-endian), then its bytes."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -85,7 +85,7 @@ class Hasher:
 
 
 class Options(NamedTuple):
-    """Of smelt.compile, by the same names; without CPU code, which is of no use to who computes this."""
+    """Options of smelt.compile, under the same names, without those for CPU code, which the reader cannot run."""
 
     targets: tuple[str, ...] = ()
     fast_math: bool = False
@@ -102,7 +102,7 @@ class Options(NamedTuple):
     version: str = ""
 
     def differing(self) -> dict[str, Any]:
-        """Those that are not as they are by themselves."""
+        """Return the options that differ from their defaults."""
         plain = Options()
         named = {name: list(value) if isinstance(value, tuple) else value
                  for name, value in self._asdict().items() if name != "flags" and value != getattr(plain, name)}  # fmt: skip
@@ -122,7 +122,7 @@ def target(name: str) -> dict[str, Any]:
             end = f"{major}.0.0"
             return {**row, "name": name, "os": [major, int(minor[1]), 0], "triple": row["triple"][: -len(end)] + f"{major}.{int(minor[1])}.0"}
     known = ", ".join(row["name"] for row in facts().targets)
-    fail("invalid_argument", f"target '{name}' is not known; known are {known} (and minor versions, as in macos14.2)")
+    fail("invalid_argument", f"target '{name}' is not known; the targets are {known} (and minor versions, as in macos14.2)")
 
 
 # --- what a source is
@@ -159,7 +159,7 @@ def _first_code(data: bytes) -> bytes:
 
 
 def _is_foreign_text(data: bytes) -> bool:
-    """Text that is known to be neither Metal nor IR."""
+    """Return True if bytes are text that is neither Metal source nor IR."""
     head = data[:16384]
     if not all(c != 0x7F if c >= 0x20 else c in b"\t\n\r\f" for c in head):
         return False
@@ -175,7 +175,8 @@ def _is_foreign_text(data: bytes) -> bool:
 
 
 def kind_of(data: bytes, name: str = "") -> str:
-    """"msl", "ir" (text), "bitcode", "metallib", "universal" or "unknown". A blank file of a name that says Metal is "msl"."""
+    """Return the kind of an input: "msl", "ir" (text), "bitcode", "metallib", "universal" or "unknown". A blank
+    file with the name of a Metal source is "msl"."""
     if len(data) >= 4:
         magics = {b"BC\xc0\xde": "bitcode", b"\xde\xc0\x17\x0b": "bitcode", b"MTLB": "metallib", b"\xca\xfe\xba\xbe": "universal",
                   b"\xbe\xba\xfe\xcb": "universal", b"\xcb\xfe\xba\xbe": "universal"}  # fmt: skip
@@ -197,7 +198,7 @@ def kind_of(data: bytes, name: str = "") -> str:
 
 
 def _names_in(source: bytes) -> list[tuple[bytes, bool]]:
-    """Names in directives that may be files: (name, is it in quotes)."""
+    """Return the names in directives that may be files, each with True if it is in quotes."""
     names = []
     for line in source.split(b"\n"):
         line = line.lstrip(_BLANK.encode())
@@ -221,7 +222,7 @@ def _names_in(source: bytes) -> list[tuple[bytes, bool]]:
 
 
 def _normal(path: str) -> str:
-    """As C++'s lexically_normal: dots and doubled slashes go, a slash at the end stays."""
+    """Normalise a path like C++'s lexically_normal: remove dots and doubled slashes, but keep a slash at the end."""
     found = os.path.normpath(path)
     if found.startswith("//"):
         found = found[1:]
@@ -229,7 +230,7 @@ def _normal(path: str) -> str:
 
 
 def _includes(source: bytes, name: str, folders: tuple[str, ...]) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """Files, each once in the order in which they are met, and names that lead nowhere."""
+    """Return the included files, each once in the order of the first use, and the names for which there is no file."""
     files: list[tuple[str, bytes]] = []
     missing: list[str] = []
     seen: set[str] = set()
@@ -265,7 +266,7 @@ def _includes(source: bytes, name: str, folders: tuple[str, ...]) -> tuple[list[
 
 
 def without_comments(data: bytes) -> bytes:
-    """The source without comments, and with blanks only where they matter; what needs a lexer is given back as it is."""
+    """Return the source without comments and unnecessary blanks. Source that needs a real lexer is returned unchanged."""
     out = bytearray()
     in_directive = wants_blank = False
     line_is_empty = True
@@ -406,7 +407,7 @@ def _begun(kind: str, options: Options) -> Hasher:
 
 
 def raw_key(sources: list[tuple[str, bytes]], options: Options) -> str:
-    """By the bytes of the sources."""
+    """Return the key that depends on the bytes of the sources."""
     hasher = _begun("raw", options)
     hasher.field(options.metadata)
     hasher.field(len(sources))
@@ -419,7 +420,7 @@ def raw_key(sources: list[tuple[str, bytes]], options: Options) -> str:
 
 
 def normalised_key(sources: list[tuple[str, bytes]], options: Options) -> str | None:
-    """By what they mean; None where that takes LLVM, or a look at launch metadata."""
+    """Return the key that ignores comments and blanks, or None if computing it needs LLVM or the launch metadata."""
     if options.metadata or any(kind_of(data, name) != "msl" for name, data in sources):
         return None
     hasher = _begun("normalised", options)

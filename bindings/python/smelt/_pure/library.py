@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels by name, and what is known of them."""
+"""Libraries: kernels by name, and facts about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Function(NamedTuple):
 
 
 class _Loaded(NamedTuple):
-    """What is known of a library; a class of its own, since a library has no public attribute but its kernels."""
+    """Facts about a library. They are in a separate class, because a library has no public attributes except its kernels."""
 
     name: str
     functions: dict[str, _Function]
@@ -41,7 +41,7 @@ class _Loaded(NamedTuple):
 
 
 class Library:
-    """Kernels by name, on the GPU by way of PyTorch or PyObjC. Nothing is given to either before a kernel is read."""
+    """Kernels by name, which run on the GPU through PyTorch or PyObjC. The library is passed to PyTorch or PyObjC when a kernel is first read."""
 
     def __init__(self, loaded: _Loaded) -> None:
         self.__loaded = loaded
@@ -85,7 +85,7 @@ def _loaded(library: Library) -> _Loaded:
 
 
 def _usable(loaded: _Loaded, name: str) -> tuple[str, str, str] | None:
-    """None, or why a function cannot be used: code, message, subject."""
+    """Return None if a function can be used, else the code, message and subject of the error."""
     function = loaded.functions.get(name)
     if function is None:
         import difflib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages, and the kernels of them and of Metal libraries."""
+"""Opens packages, and loads the kernels of packages and Metal libraries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _File(PackageFile):
-    """A package file with the methods that smelt._loader.Package has."""
+    """A package file, with the methods of smelt._loader.Package."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self._whole = memoryview(data).cast("B")
@@ -99,7 +99,7 @@ class Package(_package.Package):
         return self._items[name]
 
     def load(self, library: str | None = None, *, device: Any = None, checked: bool | str = False) -> Any:
-        """The named library, or the only one, on a device."""
+        """Load the library of this name, or the only one, on a device."""
         options: dict[str, Any] = {**self._options, **({} if library is None else {"library": library})}
         return load_any(self, device, False, None, "load", checked=checked, **options)
 
@@ -121,7 +121,7 @@ class Made(NamedTuple):
 
 
 def _policy(trust: str | None, trusted_keys: str | Iterable[str] | None) -> tuple[Policy, bool]:
-    """And whether the caller said something."""
+    """Return the policy, and whether the caller gave trust or trusted_keys."""
     words = "" if not trusted_keys else trusted_keys if isinstance(trusted_keys, str) else " ".join(trusted_keys)
     if trust is not None:
         parse_level(trust)
@@ -151,7 +151,7 @@ def _check_expected(found: str, expect: str | None) -> None:
 
 
 class At:
-    """Errors of a file begin with its path, once."""
+    """A context in which the message of an error begins with the path of the file, once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -223,7 +223,7 @@ def load_metallib(
     trusted_keys: str | Iterable[str] = (), native: bool = True, metal: object = None, library: str | None = None, checked: bool | str = False,
     allow_empty: bool = False, store: StoreLike = None, cpu_effort: str | None = None,
 ) -> Library:  # fmt: skip
-    """Kernels by name, from a Metal library or a package. Bad bytes fail here. As with compiled modules, but for CPU code."""
+    """Load a Metal library or a package, and return its kernels by name, as in the native edition but without CPU code. Damaged bytes raise an error here."""
     return load_any(source, device, False, store, "load_metallib", verify=verify, expect=expect, trust=trust, trusted_keys=trusted_keys,
                  native=native, metal=metal, library=library, checked=checked, allow_empty=allow_empty)  # fmt: skip
 
@@ -232,7 +232,7 @@ def open(
     source: str | os.PathLike[str] | bytes | memoryview, *, expect: str | None = None, trust: str | None = None,
     trusted_keys: str | Iterable[str] = (), native: bool = True,
 ) -> Package:  # fmt: skip
-    """A package: a file, or bytes. As with compiled modules."""
+    """Open a package, from a path or bytes, as in the native edition."""
     path = ""
     if not isinstance(source, (bytes, memoryview)):
         path = os.fspath(source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Metal libraries: docs/formats/metallib.md, whose section 14 is the list of checks. What a module's bitcode says is left to LLVM."""
+"""Reads and checks Metal libraries: docs/formats/metallib.md, whose section 14 lists the checks. It does not read the bitcode inside modules."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _check_metadata(tags: list[Tag]) -> None:
 
 
 def _metadata(section: memoryview, at: int, what: str) -> dict[int, list[Tag]]:
-    """Offset of each group from the section's start, and its tags."""
+    """Return the tags of each group, by its offset from the start of the section."""
     groups: dict[int, list[Tag]] = {}
     cursor = Cursor(section, what, at)
     while cursor.left:
@@ -154,7 +154,7 @@ def _metadata(section: memoryview, at: int, what: str) -> dict[int, list[Tag]]:
 
 
 class _Flat:
-    """The head of a flatbuffer, as far as its offsets must lead inside."""
+    """The head of a flatbuffer, to check that its offsets stay inside the data."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
@@ -270,7 +270,7 @@ def _sources(section: memoryview, at: int, with_folder: bool) -> set[int]:
 
 
 def _check_module(blob: memoryview, at: int) -> None:
-    """Wrapper, bitcode's magic, the lengths of its blocks, and zeros around."""
+    """Check a module: its wrapper, the magic number of bitcode, the lengths of its blocks, and the zeros around it."""
     if len(blob) < 4:
         _corrupt(f"module at byte {at}: {len(blob)} bytes hold no bitcode")
     wrapped = False
@@ -488,5 +488,5 @@ class _Reader:
 
 
 def read_metallib(data: bytes | memoryview, verify: str = "structure") -> Metallib:
-    """verify: as for smelt.load_metallib."""
+    """Read a Metal library. ``verify`` is that of smelt.load_metallib."""
     return _Reader(memoryview(data).cast("B"), verify in ("digest", "full"), verify == "none").read()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What was asked for and not found, until a build machine is told (docs/formats/misses.md), and what remotes gave. Both lie beside the store's
-folder, which is the compiled modules' to write to: FOLDER-pure/misses/KEY.json and FOLDER-pure/mirror, a remote's layout."""
+"""Records misses, until a build machine gets the list (docs/formats/misses.md), and keeps entries from remotes. Both are beside the store's
+folder, to which only the compiled modules write: FOLDER-pure/misses/KEY.json and FOLDER-pure/mirror, which has the layout of a remote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST = 4096  # misses that are kept
 
 
 def folder_of(store: str) -> str:
-    """Empty where there is no store. What lies there is compiled by others, or used, so it must be one's own."""
+    """Return the folder for misses, or an empty string if there is no store. The folder must belong to the user, because its content is compiled or used."""
     if not store:
         return ""
     folder = os.path.abspath(store) + "-pure"
@@ -30,7 +30,7 @@ def folder_of(store: str) -> str:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Readers see the old file or the new one."""
+    """Write a file so that readers see the old content or the new, never a part."""
     folder = os.path.dirname(os.path.abspath(path))
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".smelt-")
     try:
@@ -46,7 +46,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def _make_own(folder: str) -> None:
-    """Each folder that is not there, for its user alone: makedirs gives its mode to the last one only."""
+    """Make each missing folder of a path, accessible only to the user. (os.makedirs applies its mode only to the last one.)"""
     if not folder or os.path.isdir(folder):
         return
     _make_own(os.path.dirname(folder))
@@ -57,7 +57,7 @@ def _make_own(folder: str) -> None:
 
 
 def _try_write(path: str, data: bytes) -> bool:
-    """A folder that cannot be written costs the next process a question, not this one its kernel."""
+    """Try to write a file, and return whether that worked. If not, the next process asks the remotes again."""
     try:
         _make_own(os.path.dirname(path))
         write_whole(path, data)
@@ -119,7 +119,7 @@ def forget(store: str) -> int:
 
 
 def kept(store: str) -> Remote | None:
-    """What remotes gave before, judged anew at each find; None when there is nothing yet."""
+    """Return the entries kept from remotes, or None if there are none. Each find checks them again."""
     own = folder_of(store)
     folder = os.path.join(own, "mirror")
     if not own or not os.path.isdir(folder):
@@ -130,7 +130,7 @@ def kept(store: str) -> Remote | None:
 
 
 def keep(store: str, record: Record, parts: dict[str, bytes]) -> None:
-    """Unpacked, so that the next process needs no zstd. Blobs first: a record whose blobs are not there is a miss."""
+    """Keep an entry from a remote, unpacked, so that the next process needs no zstd. Blobs are written first, because a record without its blobs is a miss."""
     if not (own := folder_of(store)):
         return
     folder = os.path.join(own, "mirror")

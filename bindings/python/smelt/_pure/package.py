@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages, formats 1 to 4: docs/formats/package.md. Opening checks every row, as the loader does; a part is hashed when it is used."""
+"""Reads packages of formats 1 to 4: docs/formats/package.md. Opening a package checks every row, as the loader does; a part is hashed when it is used."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     sha256: str
 
     def checked(self) -> memoryview:
-        """The bytes, which are what the manifest says."""
+        """Return the bytes, after checking them against the hash in the manifest."""
         found = sha256(self.bytes)
         if found != self.sha256:
             fail("digest_mismatch", f"part '{self.what}' hashes to {found}, the manifest says {self.sha256}")
@@ -55,7 +55,7 @@ class Function(NamedTuple):
 
 
 class Presence(NamedTuple):
-    """A note on a function in a slice: it is missing, for a reason, or has a version of Metal."""
+    """A note on a function in a slice: why it is missing, or its Metal version."""
 
     missing: bool
     reason: str
@@ -99,7 +99,7 @@ def _is_signature(line: bytes) -> bool:
 
 
 class _Pool:
-    """The text of the manifest. What holds no text in UTF-8 is corrupt for this reader, which gives text out."""
+    """The strings of the manifest. A string that is not UTF-8 is the error `corrupt`, because this reader returns text."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
@@ -114,7 +114,7 @@ class _Pool:
 
 
 class _Rows:
-    """Rows of a child table: a parent's begin where those of the one before it ended."""
+    """Rows of a child table. The rows of a parent begin where those of the parent before it end."""
 
     def __init__(self, what: str, rows: list[tuple[Any, ...]]) -> None:
         self.what = what
@@ -135,7 +135,7 @@ class _Rows:
 
 
 class PackageFile:
-    """An opened package. `bytes` is the package without its signatures."""
+    """An open package. `bytes` is the package without its signatures."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.bytes = memoryview(data).cast("B") if not isinstance(data, bytes) else memoryview(data)
@@ -182,7 +182,7 @@ class PackageFile:
 
     def _read_signatures(self, block: memoryview, size: int) -> None:
         if len(block) < 8 or len(block) > MOST_SIGNATURE_BYTES or block[:4] != b"SMSG" or u32(block, 4) != len(block):
-            _corrupt(f"the header says {size} bytes, and the {len(block)} after them are no signatures")
+            _corrupt(f"the header says {size} bytes, and the {len(block)} after them are not signatures")
         *lines, rest = bytes(block[8:]).split(b"\n")
         if rest or not all(_is_signature(line) for line in lines):
             _corrupt("a signature does not read NAME:BASE64")
@@ -378,7 +378,7 @@ class PackageFile:
 
     @property
     def statement(self) -> bytes:
-        """What its signatures are made over."""
+        """The bytes that signatures of the package sign."""
         return f"smelt-package 1\ndigest {self.digest}\n".encode()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Remotes that are read: folders and web servers (docs/formats/remote.md). What a server does wrong is a miss; a setting that cannot be
-meant is an error. Redis and S3 are left to the native module."""
+"""Reads remotes in folders and on web servers (docs/formats/remote.md). A fault of a server is a miss; an invalid setting is an error. Only
+the native module supports Redis and S3."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Record(NamedTuple):
 
     @property
     def statement(self) -> bytes:
-        """What its signatures are made over: an entry may be packed again by whoever carries it on."""
+        """The bytes that signatures of the record sign. They do not include the compression, which a server may change."""
         return "".join(_lines(self, False)).encode()
 
 
@@ -65,7 +65,7 @@ def _lines(record: Record, with_blobs: bool) -> Iterable[str]:
 
 
 def write_record(record: Record) -> str:
-    """The one spelling of a record."""
+    """Return the canonical text of a record."""
     signed = "".join(f"signed {one}\n" for one in record.signatures)
     whole = "".join(_lines(record, True)) + signed
     return f"{whole}sum {sha256(whole.encode())}\n"
@@ -77,13 +77,13 @@ def _record(message: str) -> NoReturn:
 
 def _number(word: str) -> int:
     if not word.isascii() or not word.isdigit() or int(word) >= 1 << 64:
-        _record(f"'{word[:40]}' is no number")
+        _record(f"'{word[:40]}' is not a number")
     return int(word)
 
 
 def _digest(word: str) -> str:
     if not re.match(r"[0-9a-f]{64}\Z", word):
-        _record(f"'{word[:80]}' is no SHA-256")
+        _record(f"'{word[:80]}' is not a SHA-256")
     return word
 
 
@@ -92,7 +92,7 @@ def _is_line_text(word: str) -> bool:
 
 
 def parse_record(data: bytes) -> Record:
-    """There is one spelling of each record: what was read is written again and compared."""
+    """Parse a record. A record has only one valid text, so the result is written again and compared with the input."""
     if len(data) > MOST_RECORD:
         _record(f"{len(data)} bytes, more than {MOST_RECORD}")
     whole = text(data, "entry record:")
@@ -119,7 +119,7 @@ def parse_record(data: bytes) -> Record:
         digest, _, name = rest.partition(" ")
         codec, *blob = field("blob").split(" ")
         if codec not in ("none", "zstd") or len(blob) != 2 or len(parts) == MOST_PARTS:
-            _record("a blob is of no known codec, or there are more than 4096 parts")
+            _record("a blob has an unknown codec, or there are more than 4096 parts")
         parts.append(RecordPart(name, _number(size), _digest(digest), codec, _number(blob[0]), _digest(blob[1])))
     signatures: list[str] = []
     while lines[at : at + 1] and lines[at].startswith("signed "):
@@ -177,7 +177,7 @@ def parse_address(url: str) -> Address:
         fail(code, f"remote {shown}: {why}")
 
     if where.scheme in ("redis", "rediss", "s3"):
-        wrong(f"{where.scheme}:// is left to the native module (the wheel smelt_remote-*.whl); without it there are file://, http:// and https://", "unsupported")
+        wrong(f"{where.scheme}:// needs the native module (the wheel smelt_remote-*.whl); without it, only file://, http:// and https:// work", "unsupported")
     if where.scheme not in ("file", "http", "https"):
         wrong("want a URL that begins with file://, http://, https://, redis://, rediss:// or s3://")
     if (where.scheme == "file") == bool(where.netloc):
@@ -194,12 +194,12 @@ def parse_address(url: str) -> Address:
         elif name in _TEXTS:
             texts[name] = value
         elif name != "read-only":
-            wrong(f"option '{name}' is not known; known are read-only, {', '.join([*_DURATIONS, *_TEXTS])}")
+            wrong(f"option '{name}' is not known; the options are read-only, {', '.join([*_DURATIONS, *_TEXTS])}")
     return Address(where.scheme, shown, unquote(where.path).rstrip("/"), unquote(where.username or ""), unquote(where.password or ""), times, texts)
 
 
 class Trouble(Exception):
-    """What a server did wrong. Told once; the server rests then."""
+    """A fault of a server. It causes one warning, and the server is not used for a while."""
 
 
 class _Folder:
@@ -308,7 +308,7 @@ def _redirects(address: Address) -> Any:
 
 
 class Remote:
-    """One remote. It rests for the rest of the process after it failed, as far as a process without threads of its own can tell."""
+    """One remote. After a failure, it is not used for the time in its `rest` option."""
 
     def __init__(self, url: str, warn: Callable[[str], None]) -> None:
         self.address = parse_address(url)
@@ -322,11 +322,11 @@ class Remote:
             return self._transport.get(name, most)
         except Trouble as trouble:
             self._rests_until = time.monotonic() + self.address.times["rest"]
-            self._warn(f"{self.address.shown}: {trouble}; it is left alone for a while")
+            self._warn(f"{self.address.shown}: {trouble}; it is not used for a while")
             return None
 
     def find(self, key: str) -> tuple[Record, dict[str, bytes]] | None:
-        """Each part is what the record says, and the record is of this key. Who signed it has not been looked at."""
+        """Return the record and parts of a key, or None. The parts are checked against the record, but its signatures are not checked."""
         now = time.monotonic()
         if now < self._rests_until or now < self._missed.get(key, 0):
             return None
@@ -374,4 +374,4 @@ class Remote:
 
 
 class _NoBlob(Exception):
-    """A record whose blobs are gone is a miss: servers evict what they like."""
+    """A record whose blobs are missing. It counts as a miss, because servers may evict any file."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What was compiled elsewhere: looked for by its keys, or noted as a miss."""
+"""Finds results that were compiled elsewhere, by their keys, or records a miss."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 from . import keys, misses
-from .. import _logging
+from .. import _logging, _torch_headers
 from .._checks import bits as checks_of
 from ..errors import Error
 from .device import Device, left
@@ -29,7 +29,7 @@ _PART = "library.smelt"
 
 
 def _held_to(data: bytes, options: keys.Options) -> str:
-    """Why a package is not what was asked for; empty when it is. As service/src/asked.hpp."""
+    """Return why a package is not the requested one, or an empty string if it is. The rules are those of service/src/asked.hpp."""
     try:
         file = PackageFile(data)
         if len(file.libraries) != 1:
@@ -62,7 +62,7 @@ def _held_to(data: bytes, options: keys.Options) -> str:
 
 
 def _look(sources: list[tuple[str, bytes]], options: keys.Options, store: StoreLike) -> Package | None:
-    """By either key, in the store and behind it."""
+    """Find a package by either of its keys, in the store or on the remotes."""
     start = time.perf_counter()
     if store is False:
         return None
@@ -106,22 +106,27 @@ def own_target(on: Device) -> str:
 def compile_shader(
     source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool | str = False, store: StoreLike = None,
     timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, logging: bool = False,
-    target: str | None = None, _as_upstream: bool = False,
+    target: str | None = None, include_folders: Iterable[str | os.PathLike[str]] = (), _as_upstream: bool = False,
 ) -> Library:  # fmt: skip
-    """A library of Metal Shading Language text that was compiled elsewhere: found in the store or a remote, or a CacheMissError that says
-    how it gets there."""
+    """Return a library of Metal source that was compiled elsewhere, from the store or a remote.
+
+    Raises:
+        CacheMissError: neither has it; the message says how to compile it.
+    """
     if not isinstance(source, str):
         fail("source_type", f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = device_of(device)
     checks = checks_of(checked)
     text = [(filename, source.encode())]
     if keys.kind_of(text[0][1], text[0][0]) != "msl":
-        fail("source_type", f"compile_shader: {filename} is no Metal Shading Language text")
+        fail("source_type", f"compile_shader: {filename} is not Metal Shading Language text")
     if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
     of = keys.target(target)["name"] if target else own_target(on)
-    options = keys.Options(targets=(of,), fast_math=fast_math, definitions=(_logging.MACRO,) if logging else ())
+    folders = tuple(_torch_headers.folders_of(text[0][1], include_folders))
+    definitions = (_logging.MACRO,) if logging else ()
+    options = keys.Options(targets=(of,), fast_math=fast_math, definitions=definitions, include_folders=folders)
     found = _look(text, options, store)
     if found is None:
         _miss("compile_shader", text, options, store)
@@ -131,8 +136,11 @@ def compile_shader(
 def make(
     sources: Sequence[tuple[str, Union[bytes, memoryview]]], options: Mapping[str, Any], required: bool, store: StoreLike, progress: Any,
 ) -> Package:  # fmt: skip
-    """Answer smelt.compile (_request.py) with a package that was compiled elsewhere for the same request, without CPU code. Else raise a
-    CacheMissError that says how it gets there."""
+    """Return a package that was compiled elsewhere for the same request to smelt.compile (_request.py), without CPU code.
+
+    Raises:
+        CacheMissError: neither the store nor a remote has it; the message says how to compile it.
+    """
     check_kinds("a str", name=options["name"], version=options["version"], sandbox=options["sandbox"], cpu_effort=options["effort"])
     check_kinds("a number", timeout=options["timeout"])
     check_kinds("a whole number", **{one: options[one] for one in ("threadgroup_memory", "threads_per_threadgroup", "max_memory")})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What may be used, by who made it: docs/formats/signing.md. The same answers as signing::Policy gives. No CPU code runs here, so of what
-nobody trusted signed there are two answers: its Metal libraries, or nothing."""
+"""Decides which entries and packages may be used, by who made them (docs/formats/signing.md), as signing::Policy does. No CPU code runs here, so
+without a trusted signature, either the Metal libraries may be used, or nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def parse_public_key(word: str) -> PublicKey:
 
 
 def _keys_of_file(path: str) -> list[PublicKey]:
-    """One a line; '#' begins a comment. Nobody else may be able to write to it: it decides whose code is used."""
+    """Read the keys of a file, one per line; '#' begins a comment. Other users must not be able to write to the file, because it decides whose code is used."""
     try:
         with open(path, "rb") as file:
             facts = os.fstat(file.fileno())
@@ -98,7 +98,7 @@ def parse_level(word: str, where: str = "") -> str:
 
 
 class Source(NamedTuple):
-    """One of those that something is made of."""
+    """One of the sources from which an entry was made."""
 
     is_file: bool
     origin: str  # of a remote
@@ -113,7 +113,7 @@ class Provenance(NamedTuple):
 
     @staticmethod
     def parse(lines: str) -> Provenance:
-        """The part .origin of a store's entry. What no store of ours wrote is unknown."""
+        """Parse the part .origin of an entry. The provenance is unknown if smelt's store did not write it."""
         unknown = made_here = False
         sources: list[Source] = []
         signatures: list[str] = []
@@ -145,8 +145,16 @@ class Policy:
 
     @staticmethod
     def from_environment(level: str | None = None, trusted_keys: str = "", needs_keys: bool = True) -> Policy:
-        """SMELT_TRUST, SMELT_TRUSTED_KEYS and the user's file. A level that the caller says counts instead of SMELT_TRUST. A setting that
-        cannot be meant is an error. needs_keys=False: the environment's are read under "signed" alone."""
+        """Return the policy of SMELT_TRUST, SMELT_TRUSTED_KEYS and the user's key file.
+
+        Args:
+            level: replaces SMELT_TRUST.
+            trusted_keys: more trusted keys.
+            needs_keys: False reads the keys of the environment only if the level is "signed".
+
+        Raises:
+            ArgumentError: a setting is invalid.
+        """
         if level is None:
             level = parse_level(os.environ.get("SMELT_TRUST") or "local", "SMELT_TRUST: ")
         takes_unsigned = not os.environ.get("SMELT_SIGNING_KEY") or os.environ.get("SMELT_TAKE_UNSIGNED") == "1"
@@ -159,7 +167,7 @@ class Policy:
         return Policy(level, keys + _keys_of_words(trusted_keys), takes_unsigned)
 
     def signer(self, statement: bytes, signatures: tuple[str, ...] | list[str]) -> PublicKey | None:
-        """The trusted key that made one of these over the statement."""
+        """Return the trusted key that made one of these signatures of the statement, or None."""
         for one in signatures:
             try:
                 name, data = _decode(one, "signature", 64)
@@ -171,7 +179,7 @@ class Policy:
         return None
 
     def allows_file(self, is_signed: bool) -> bool:
-        """Whether a package that the user names is taken."""
+        """Return whether to accept a package that the user names."""
         return is_signed or self.level != "signed"
 
     def _use_of(self, source: Source) -> str:
@@ -185,7 +193,7 @@ class Policy:
         return "yes" if self.level == "any" or source.remade else "metal_only"
 
     def use(self, origin: Provenance) -> str:
-        """"yes", "metal_only" or "no"."""
+        """Return whether an entry of this origin may be used: "yes", "metal_only" or "no"."""
         if origin.unknown and (self.level == "signed" or not self.takes_unsigned):
             return "no"
         order = ("no", "metal_only", "yes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The store's folder, read: docs/formats/store.md. Nothing is written to it; packs and the database are those of the native module."""
+"""Reads the folder of a store: docs/formats/store.md. Only the native module writes its packs and its database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 
 def check_owner(folder: str) -> None:
-    """Its notes of where entries came from are believed, so it must be one's own."""
+    """Raise an error unless the folder belongs to the user, because smelt trusts its notes on the origin of entries."""
     try:
         facts, link = os.stat(folder), os.lstat(folder)  # whoever made a link to it may have chosen another of ours
     except OSError:
@@ -54,7 +54,7 @@ def _fields(version: str) -> list[tuple[bool, int, str]]:
 
 
 def compare_versions(a: str, b: str) -> int:
-    """Field by field: numbers as numbers; no field before any, a number before a word."""
+    """Compare two versions field by field. Numbers compare as numbers; a missing field comes before any other, and a number before a word."""
     for i in range(max(len(a.split(".")), len(b.split(".")))):
         x = _fields(a)[i] if i < len(_fields(a)) and a else (False, 0, "")
         y = _fields(b)[i] if i < len(_fields(b)) and b else (False, 0, "")
@@ -90,13 +90,13 @@ def _matches(version: str, wanted: str) -> bool:
 
 
 class StoreFolder:
-    """Threads: one connection a call, since a file that is mapped into pages need not be kept open between two kernels."""
+    """A store folder. Any thread may use it, because each call opens its own connection to the database."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def _open(self) -> sqlite3.Connection | None:
-        """None: there is no store yet, which is an empty one."""
+        """Open the database, or return None if there is no store yet; this counts as an empty store."""
         if not self.path:
             return None
         file = os.path.join(self.path, "store.db")
@@ -142,7 +142,7 @@ class StoreFolder:
             database.close()
 
     def find(self, key: str) -> Found | None:
-        """Damage is absence: as in the native store, whoever wants to know of it asks verify()."""
+        """Return an entry, or None. As in the native store, a damaged entry counts as missing; verify() reports damage."""
         for _ in range(2):  # a trim may move an entry between the row and the pack
             try:
                 return self._find(key)
@@ -190,7 +190,7 @@ class StoreFolder:
         for i in range(count):
             name_size, kind, codec, _ = struct.unpack("<HBBI", cursor.take(8))
             if kind > 1 or codec > 1:
-                fail("corrupt", f"store record: part {i} is of no known kind")
+                fail("corrupt", f"store record: part {i} is of an unknown kind")
             if kind == 0:
                 size = cursor.number(8)
                 name = text(cursor.take(name_size), "store record: a part's name")
@@ -221,11 +221,11 @@ class StoreFolder:
         return data
 
     def entries(self) -> list[tuple[str, int, int, int, int]]:
-        """(key, bytes, created, used_hour, cost_us) by key."""
+        """Return (key, bytes, created, used_hour, cost_us) of each entry, in the order of the keys."""
         return [(bytes(row[0]).hex(), row[1], row[2], row[3], row[4]) for row in self._rows("SELECT key,size,created,used,cost_us FROM entry ORDER BY key")]
 
     def _tag_rows(self) -> list[tuple[Tag, bool]]:
-        """All rows, oldest first. True: the row stands for a tag that points elsewhere now. A row that was changed is an error."""
+        """Return all rows, oldest first, each with True if a newer row has moved its tag. A row that was tampered with is an error."""
         database = self._open()
         if database is None:
             return []
@@ -246,7 +246,7 @@ class StoreFolder:
         return found
 
     def tags(self, name: str = "") -> list[Tag]:
-        """The newest of each, by name and version."""
+        """Return the newest row of each tag, in the order of names and versions."""
         import functools
 
         def order(a: Tag, b: Tag) -> int:
@@ -262,7 +262,7 @@ class StoreFolder:
         return [tag for tag, _ in self._tag_rows() if (tag.name, tag.version) == (name, version)][::-1]
 
     def resolve(self, query: str) -> list[Tag]:
-        """All that fit, newest first; an exact version alone."""
+        """Return the tags that match a query, newest first; only the exact version, if there is one."""
         name, _, wanted = query.partition("@")
         every = self.tags(name)
         found = [tag for tag in every if _matches(tag.version, wanted)]
@@ -274,4 +274,4 @@ class StoreFolder:
 
 
 class _Gone(Exception):
-    """Moved or removed by a trim since its row was read."""
+    """A trim moved or removed the entry after its row was read."""

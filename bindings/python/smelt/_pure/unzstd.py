@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A zstd frame unpacked in Python alone (RFC 8878), for where nothing else does: some 2 MB a second. Without dictionaries; a frame's own
-checksum is passed over, since who asks has a SHA-256 of what comes out."""
+"""Decompresses a zstd frame in pure Python (RFC 8878), if nothing else is available, at about 2 MB per second. It does not support dictionaries,
+and ignores a frame's checksum, because callers check the SHA-256 of the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _bad(why: str) -> NoReturn:
 
 
 class _Backward:
-    """Bits from the end of a stream to its beginning; in front of that are zeros."""
+    """Reads bits from the end of a stream to its beginning. Bits before the beginning are zeros."""
 
     def __init__(self, data: bytes) -> None:
         if not data or not data[-1]:
@@ -86,7 +86,7 @@ def _build(accuracy: int, counts: list[int]) -> _Table:
 
 
 def _read_table(data: bytes, at: int, most_accuracy: int, most_codes: int) -> tuple[_Table, int]:
-    """From a description, and where that ends."""
+    """Read the description of a table, and return the table and the offset at which the description ends."""
     bits = int.from_bytes(data[at : at + 128], "little")
     size = 8 * len(data[at : at + 128])
     accuracy = (bits & 15) + 5
@@ -333,7 +333,7 @@ class _Frame:
 
 
 def pieces(data: bytes) -> Iterator[bytes]:
-    """One frame, block by block; Damaged where it is none."""
+    """Decompress one frame, block by block. Raise Damaged if the data is not a frame."""
     if len(data) < 6 or data[:4] != b"\x28\xb5\x2f\xfd":
         _bad("no frame")
     descriptor = data[4]
@@ -365,7 +365,7 @@ def pieces(data: bytes) -> Iterator[bytes]:
 
 
 def decompress(data: bytes, size: int) -> bytes:
-    """One frame of exactly `size` bytes; Damaged where it is none."""
+    """Decompress one frame of exactly `size` bytes. Raise Damaged if the data is not such a frame."""
     found = bytearray()
     for piece in pieces(data):
         found += piece

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""XXH3-128 with seed 0, by which a store knows a damaged record (the algorithm: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md).
-Slow, and so for records alone, which have a few hundred bytes; larger parts have a SHA-256."""
+"""XXH3-128 with seed 0, the checksum of a store's records (the algorithm: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md).
+It is slow, so it is used only for records, which have a few hundred bytes; larger parts have a SHA-256."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _long(data: bytes) -> tuple[int, int]:
 
 
 def xxh3_128(data: bytes | memoryview) -> bytes:
-    """In the canonical form: big-endian, the high half first."""
+    """Return the hash in its canonical form: big-endian, the high half first."""
     data = bytes(data)
     low, high = _up_to_16(data) if len(data) <= 16 else _up_to_240(data) if len(data) <= 240 else _long(data)
     return high.to_bytes(8, "big") + low.to_bytes(8, "big")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""zstd, by what there is: Python's own (3.14), the package zstandard, the machine's libzstd, else in Python. Entries of remotes are packed with it."""
+"""Decompresses zstd, the compression of entries on remotes, with the first of these that exists:
+Python 3.14's module, the package zstandard, the system's libzstd, pure Python."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _LIBRARIES = ("libzstd.so.1", "libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dy
 
 
 def frame_size(data: bytes) -> int | None:
-    """Bytes that a frame says it unpacks to; None when it is no frame, or does not say."""
+    """Return the decompressed size that a frame states; None if the data is not a frame, or states no size."""
     if len(data) < 6 or data[:4] != b"\x28\xb5\x2f\xfd":
         return None
     descriptor = data[4]
@@ -106,8 +107,10 @@ def _unpacker() -> Callable[[bytes], _Pieces]:
 
 
 def decompress(data: bytes | memoryview, size: int, what: str, may_go_on: Callable[[], None] = lambda: None) -> bytes:
-    """`size` bytes; whoever asks knows how many there are to be. Other damage is for his checksum to find. `may_go_on` is called before each
-    MiB, and raises where there have been enough: a few kilobytes can unpack to 256 MiB."""
+    """Decompress a frame of `size` bytes. Callers must check a checksum of the result, because not all damage is found here.
+
+    `may_go_on` is called before each MiB. It may raise an error to stop, because a few kilobytes can decompress to 256 MiB.
+    """
     data = bytes(data)
     if frame_size(data) != size:
         fail("corrupt", f"{what} announces another size than its record")

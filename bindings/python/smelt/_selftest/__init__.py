@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The kernels of `python -m smelt.selftest`, as source and, in what a build made, as a package; and what each must give."""
+"""The kernels of `python -m smelt.selftest`, as source and, in a built copy, as a package, with the expected result of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _M = 0xFFFFFFFF
 
 
 class Case(NamedTuple):
-    """A launch of 1024 threads in groups of 64. Buffers by position: struct's letter and values; the output is one of them."""
+    """A launch of 1024 threads in threadgroups of 64. Each buffer has a type letter of struct and values; one of them is the output."""
 
     kernel: str
     buffers: tuple[tuple[str, list[float] | list[int]], ...]
@@ -43,7 +43,7 @@ def _mixed(i: int) -> int:
 
 
 def cases() -> list[Case]:
-    """Whole numbers and halves of small ones: every sum of them is exact, in whatever order."""
+    """Return the cases. Their numbers are small integers and halves, so that every sum is exact, in any order."""
     numbers = _random(THREADS)
     x = [float(n % 1024) / 4 for n in numbers]
     y = [float(n % 97) for n in numbers]
@@ -68,5 +68,5 @@ def source() -> str:
 
 
 def package() -> str:
-    """The path of the package, for several systems."""
+    """Return the path of the package, which has slices for several systems."""
     return os.path.join(FOLDER, "kernels.smelt")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Drop-ins for programs written against PyTorch's loader and Triton's cache. Importable without torch or triton."""
+"""Drop-in replacements for PyTorch's loader and Triton's cache, and back ends for PyTorch and Triton. You can import them without torch or triton."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks a Metal kernel of PyTorch against the CPU's operator, on a machine without a Mac.
+"""Checks a Metal kernel of PyTorch against PyTorch's CPU operator, on a machine that need not be a Mac.
 
     python -m smelt.compat.aten KERNEL.metal --op hypot
     python -m smelt.compat.aten KERNEL.metal                    every operator that the file registers
 
-A kernel that c10's macros register (REGISTER_UNARY_OP, REGISTER_BINARY_OP, the ternary and the alpha forms) has a name that says its
-form and types. PyTorch's host code picks the kernel by that name and binds tensors, sizes, strides and types to it
+A kernel that c10's macros register (REGISTER_UNARY_OP, REGISTER_BINARY_OP, the ternary and the alpha forms) has a name that contains
+its form and types. PyTorch's host code chooses the kernel by that name, and binds tensors, sizes, strides and types to it
 (exec_unary_kernel, exec_binary_kernel and exec_ternary_kernel of aten/src/ATen/native/mps/OperationUtils.mm). This module binds the
-same, runs the kernel on the CPU from the finished Metal library, and compares with PyTorch's own operator.
+same arguments, runs the kernel on the CPU from the finished Metal library, and compares the result with PyTorch's operator.
 
-Samples are those of PyTorch's OpInfo where its test package can be imported, and special values always. The exit code is 0 when
-every kernel computes what the operator computes, 1 when one does not, 2 when something could not be tried."""
+The samples are special values and, if PyTorch's test package can be imported, those of its OpInfo. The exit code is 0 if every
+kernel computes the same as the operator, 1 if one does not, and 2 if something could not be tested."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ _NAME = re.compile(
     rf"(?P<op>\w+?)_(?P<form>dense|strided)(?:_(?P<part>scalar_lhs|scalar|broadcast_rhs|broadcast))?(?P<cast>_cast)?"
     rf"_(?P<out>{_TYPE})(?:_(?P<input>{_TYPE}))?(?:_(?P<alpha>{_TYPE}))?"
 )
-# (rtol, atol) of torch.testing.assert_close; float32 as PyTorch's tests of MPS have it for functions that a GPU approximates.
+# (rtol, atol). rtol of half and bfloat is that of torch.testing.assert_close; float32 has what PyTorch's tests of MPS have for functions that a
+# GPU approximates. atol of half and bfloat is wider than the 1e-5 of assert_close.
 TOLERANCES = {"float16": (1e-3, 1e-3), "bfloat16": (1.6e-2, 1e-3), "float32": (2e-5, 1e-5), "complex64": (2e-5, 1e-5), "complex32": (2e-3, 2e-3)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """A registered kernel: what its name says. Types are Metal's; `input` is empty where each operand has its own (a cast)."""
+    """The form of a registered kernel, as its name gives it. Types are Metal's; `input` is empty if each operand has a type of its own (a cast)."""
 
     name: str
     op: str
@@ -59,7 +60,7 @@ class Form:
 
 
 def form_of(name: str) -> Form | None:
-    """The form of a kernel by its name; None for one that no macro of c10 registered."""
+    """Return the form of a kernel by its name; None if no macro of c10 registered it."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -72,14 +73,14 @@ def form_of(name: str) -> Form | None:
 
 
 class UnknownArgument(ValueError):
-    """A kernel takes something that PyTorch's host code does not bind."""
+    """A kernel has an argument that PyTorch's host code does not bind."""
 
 
 _NOT_TENSORS = {"alpha", "sizes", "ndim", "ndim_types", "sizes_types", "types", "numel", "broadcast_numel"}
 
 
 def tensors_of(args: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The arguments of a kernel that are tensors: the result and the operands. They come first."""
+    """Return the arguments of a kernel that are tensors: the result and the operands, which come first."""
     return list(
         itertools.takewhile(
             lambda one: one["kind"] == "buffer" and one["name"] not in _NOT_TENSORS and not one["name"].endswith("_strides"),
@@ -94,9 +95,20 @@ def _longs(values: Iterable[int]) -> bytes:
 
 
 def arguments(form: Form, args: list[dict[str, Any]], shape: tuple[int, ...], operands: list[Operand], alpha: bytes) -> dict[int, bytes]:
-    """Arguments besides tensors, by the index of their buffer. `shape` is the result's, `operands` the result and its inputs.
+    """Return the arguments that are not tensors, as a dict from buffer index to bytes.
 
-    Dimensions go innermost first. Strides are in bytes where the kernel takes untyped memory, else in elements."""
+    Dimensions are in order from the innermost. Strides are in bytes if the kernel takes untyped memory, else in elements.
+
+    Args:
+        form: the form of the kernel.
+        args: the kernel's arguments.
+        shape: the shape of the result.
+        operands: the result and its inputs.
+        alpha: the bytes of the scalar factor.
+
+    Raises:
+        UnknownArgument: the kernel has an argument that PyTorch's host code does not bind.
+    """
     tensors = tensors_of(args)
     names = ("output", "input", "other") if len(operands) == 3 else ("output", "input", "other1", "other2")
     bound = {}
@@ -133,7 +145,7 @@ def arguments(form: Form, args: list[dict[str, Any]], shape: tuple[int, ...], op
 
 @dataclasses.dataclass
 class Operand:
-    """A tensor as it is bound: its memory, and how the kernel walks over it."""
+    """A tensor as it is bound: its memory and its strides."""
 
     memory: Any  # what a kernel of smelt takes: a contiguous array
     dtype: str  # PyTorch's name
@@ -157,7 +169,7 @@ def _name_of(dtype: Any) -> str:
 
 
 def _memory(tensor: Any) -> Any:
-    """The bytes of a tensor's storage from its first element on; kernels take them as they are."""
+    """Return the memory of a tensor's storage, from its first element, without a copy."""
     import torch
 
     elements = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
@@ -171,7 +183,7 @@ def _operand(tensor: Any, shape: tuple[int, ...]) -> Operand:
 
 
 def _strided(tensor: Any) -> Any:
-    """The same numbers with gaps between them, the last dimension first in memory."""
+    """Return a tensor with the same numbers, but with gaps between them and the last dimension first in memory."""
     import torch
 
     if tensor.dim() == 0:
@@ -183,7 +195,7 @@ def _strided(tensor: Any) -> Any:
 
 
 def operator_named(name: str) -> Callable[..., Any]:
-    """torch.NAME, torch.special.NAME, torch.nn.functional.NAME or torch.ops.aten.NAME; a name with a dot is taken whole."""
+    """Return torch.NAME, torch.special.NAME, torch.nn.functional.NAME or torch.ops.aten.NAME. A name with a dot is a full name."""
     import torch
 
     places: tuple[tuple[Any, str], ...]
@@ -202,7 +214,7 @@ def operator_named(name: str) -> Callable[..., Any]:
 
 
 def _values(dtype: Any) -> list[Any]:
-    """Zeros, ones, limits, infinities and NaN: what functions treat by themselves."""
+    """Return the values that functions treat specially: zeros, ones, limits, infinities and NaN."""
     import torch
 
     if dtype == torch.bool:
@@ -224,7 +236,7 @@ def _random(dtype: Any, shape: tuple[int, ...], generator: Any) -> Any:
 
 
 def _special(dtype: Any, inputs: int) -> Iterator[list[Any]]:
-    """Every special value with every other, then random numbers in two shapes."""
+    """Iterate over operands: each special value with each other, then random numbers in two shapes."""
     import torch
 
     rows = itertools.product(_values(dtype), repeat=inputs)
@@ -235,7 +247,7 @@ def _special(dtype: Any, inputs: int) -> Iterator[list[Any]]:
 
 
 def _opinfo(op: str, dtype: Any) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """The samples that PyTorch's own tests have for an operator; none where its test package is missing."""
+    """Iterate over the samples that PyTorch's own tests have for an operator; there are none if its test package is missing."""
     import torch
 
     try:
@@ -252,7 +264,7 @@ def _opinfo(op: str, dtype: Any) -> Iterator[tuple[list[Any], dict[str, Any]]]:
 
 
 def _expected(operator: Callable[..., Any], tensors: list[Any], options: dict[str, Any], out: Any) -> Any:
-    """The operator's result. Where the CPU has no such operator of 16-bit floats it is that of float32, rounded."""
+    """Return the operator's result. If the CPU lacks the operator for 16-bit floats, this is the rounded result of float32."""
     import torch
 
     try:
@@ -276,7 +288,7 @@ class Row:
 
 
 class Checker:
-    """Runs the registered kernels of a library and compares them. `tolerance`: (rtol, atol) in place of the table's."""
+    """Runs the registered kernels of a library, and compares their results. `tolerance` is (rtol, atol), which replaces that of the table."""
 
     def __init__(self, library: Any, checked: bool = False, tolerance: tuple[float, float] | None = None) -> None:
         self.library = library
@@ -284,12 +296,12 @@ class Checker:
         self.options: dict[str, Any] = {"checked": True} if checked else {}
 
     def forms(self, op: str | None = None) -> list[Form]:
-        """The kernels that c10's macros registered, of one operator or of all."""
+        """Return the kernels that c10's macros registered, for one operator or for all."""
         found = (form_of(name) for name in dir(self.library))
         return [form for form in found if form is not None and op in (None, form.op)]
 
     def run(self, form: Form, tensors: list[Any], alpha: Any = None) -> Any:
-        """The kernel's result over operands as they lie. They are broadcast to one shape, as PyTorch's iterator does it."""
+        """Return the kernel's result for operands with their strides. They are broadcast to one shape, as PyTorch's iterator does."""
         import torch
 
         kernel = self.library[form.name]
@@ -308,7 +320,7 @@ class Checker:
         return result
 
     def check(self, form: Form, operator: Callable[..., Any], op: str) -> Row:
-        """One kernel against the operator on every sample that fits its form."""
+        """Compare a kernel with the operator, on every sample that fits its form."""
         import torch
 
         try:
@@ -364,7 +376,7 @@ class Checker:
             yield tensors, given
 
     def _computed_in(self, form: Form) -> str:
-        """The type that a cast computes in: its name says the result's alone, the kernels of one type say both."""
+        """Return the type in which a cast computes. Its name gives only the type of the result; the names of kernels without a cast give both."""
         kinds = {one.input for one in self.forms(form.op) if one.out == form.out and one.input}
         if len(kinds) > 1:
             kinds &= {"float"}
@@ -392,7 +404,7 @@ class Checker:
 
 
 def load(path: str, folders: list[str], checked: bool = False) -> Any:
-    """The library of a kernel's file, compiled as PyTorch compiles its own: without fast math."""
+    """Compile the file of a kernel as PyTorch compiles its own kernels, without fast math, and return the library."""
     package = smelt.compile(
         path, include_folders=[*folders, os.path.dirname(os.path.abspath(path)), *_torch_headers.include_folders()], cpu=False, checked=checked, fast_math=False
     )
@@ -402,8 +414,8 @@ def load(path: str, folders: list[str], checked: bool = False) -> Any:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m smelt.compat.aten", description="Checks a Metal kernel of PyTorch against the CPU's operator.")
     parser.add_argument("file", help="the kernel's source, as in aten/src/ATen/native/mps/kernels")
-    parser.add_argument("--op", action="append", help="only this operator, as the file registers it; may be given several times")
-    parser.add_argument("--as", dest="operator", help="the operator to compare with, where its name is another: torch.special.i0")
+    parser.add_argument("--op", action="append", help="only this operator, as the file registers it; may be repeated")
+    parser.add_argument("--as", dest="operator", help="the operator to compare with, if its name differs, e.g. torch.special.i0")
     parser.add_argument("-I", "--include", action="append", default=[], help="folder that holds c10/metal (default: the installed torch's)")
     parser.add_argument("--checked", action="store_true", help="find accesses out of bounds, races and unwritten memory too")
     parser.add_argument("--rtol", type=float, help="relative tolerance in place of the table's")

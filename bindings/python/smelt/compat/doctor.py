@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""python -m smelt.compat.doctor: what is found, what works, what is missing. Each part that is here is tried: a kernel is compiled and run, by
-smelt itself, by Triton and by torch.compile. Exit code 1 when a part that is here fails."""
+"""``python -m smelt.compat.doctor`` lists which parts are installed and work, and which are missing. It tests each installed part: it compiles and
+runs a kernel with smelt alone, with Triton and with torch.compile. The exit code is 1 if an installed part fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ tl: Any = None  # triton.language, by the name that the kernel below has for it
 
 
 class Missing(Exception):
-    """A part that is not here, and need not be."""
+    """An optional part that is not installed."""
 
 
 class Row(NamedTuple):
@@ -88,7 +88,7 @@ def _triton() -> str:
 
     importlib.import_module("triton.backends")
     if reasons:
-        raise RuntimeError(f"{version}; its back end of smelt is not here: {'; '.join(reasons.values())}")
+        raise RuntimeError(f"{version}; smelt's back end for it is not available: {'; '.join(reasons.values())}")
     from smelt.compat import triton_backend
 
     triton_backend.activate()

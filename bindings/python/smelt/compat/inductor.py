@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch's Inductor on smelt: ``torch.compile`` of CPU tensors through Inductor's own code generators for GPUs.
+"""Runs PyTorch's Inductor on smelt: ``torch.compile`` for CPU tensors, through Inductor's code generators for GPUs.
 
     import smelt.compat.inductor as inductor
 
-    with inductor.use_metal():           # Inductor's Metal code, compiled and run here: what a Mac would run, tested on Linux
+    with inductor.use_metal():           # Inductor's Metal code, as on a Mac, compiled by smelt and run on the CPU
         out = torch.compile(model)(x)
 
     with inductor.use_triton():          # Inductor's Triton code, through smelt's back end for Triton
         out = torch.compile(model)(x)
 
-Both change process-wide settings of Inductor and put them back at the end. A model is compiled at its first call, so the call belongs
-inside; compiled models go on running afterwards. Not thread-safe, and not nested. Run with PyTorch 2.11, use_triton also with
-Triton 3.6: docs/reference/inductor.md counts what is right and says what is refused. Nothing of PyTorch's is patched on disk.
+Both change process-wide settings of Inductor, and restore them at the end of the with block. torch.compile compiles a model at its first call,
+so make this call inside the block; compiled models keep running after it. The blocks are not thread-safe, and you cannot nest them. They
+change no files of PyTorch. We tested them with PyTorch 2.11, and use_triton with Triton 3.6; docs/reference/inductor.md has the results.
 
-``python -m smelt.compat.inductor check model.py`` runs a model eagerly, by Triton and by Metal, and prints how far the results lie apart.
+``python -m smelt.compat.inductor check model.py`` runs a model eagerly, through Triton and through Metal, and prints how much the results differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["check", "use_metal", "use_store", "use_triton"]
 
 @contextmanager
 def _replaced(owner: Any, **values: Any) -> Iterator[None]:
-    """Attributes of `owner`, for the time of a with."""
+    """Set attributes of `owner` during a with block."""
     missing = object()
     before = {name: getattr(owner, name, missing) for name in values}
     try:
@@ -46,7 +46,7 @@ def _replaced(owner: Any, **values: Any) -> Iterator[None]:
 
 @contextmanager
 def _registered(backend: str, register: Callable[[Any], None] | None) -> Iterator[None]:
-    """Inductor compiles for the device "cpu" with this code generator; what it has compiled before is forgotten on both sides."""
+    """Make Inductor use this code generator for the device "cpu" during a with block. Its compiled code is discarded before and after."""
     import torch  # type: ignore[import]
 
     common = importlib.import_module("torch._inductor.codegen.common")
@@ -67,7 +67,7 @@ def _registered(backend: str, register: Callable[[Any], None] | None) -> Iterato
 
 
 class _MetalTypes(dict[Any, str]):
-    """Inductor's table of Metal's types, which says what is missing where the table itself has a bare KeyError."""
+    """Inductor's table of Metal types, with an error that names the missing type instead of a bare KeyError."""
 
     def __missing__(self, dtype: Any) -> str:
         why = "Metal has no double precision" if str(dtype) == "torch.float64" else "Inductor's generator of Metal has no such type"
@@ -76,7 +76,7 @@ class _MetalTypes(dict[Any, str]):
 
 @contextmanager
 def use_metal() -> Iterator[None]:
-    """Inductor's Metal code generator for CPU tensors; its kernels are compiled and run by smelt, as smelt.compat.torch does."""
+    """Use Inductor's Metal code generator for CPU tensors, inside a with block. smelt compiles and runs its kernels, as in smelt.compat.torch."""
     import torch
 
     from . import torch as compat
@@ -115,9 +115,11 @@ def use_metal() -> Iterator[None]:
 
 @contextmanager
 def use_store() -> Iterator[None]:
-    """On a Mac, for torch.compile of MPS tensors and torch.mps.compile_shader: Metal source is compiled by smelt, or found in its store, and
-    torch loads the library; what smelt does not compile is compiled by Metal as before. Nothing of Inductor's is changed. Off a Mac
-    the same calls run on the CPU. Not run on a Mac by us."""
+    """Use smelt's store for torch.compile with MPS tensors and for torch.mps.compile_shader on a Mac, inside a with block.
+
+    smelt compiles Metal source or finds it in its store, and torch loads the library. Metal compiles source that smelt cannot
+    compile. Inductor itself is unchanged. On other systems, torch.mps.compile_shader runs on the CPU. This has not run on a Mac.
+    """
     import torch
 
     from . import torch as compat
@@ -134,14 +136,17 @@ def use_store() -> Iterator[None]:
 
 @contextmanager
 def use_triton() -> Iterator[None]:
-    """Inductor's Triton code generator for CPU tensors. Its kernels are compiled by stock Triton and smelt's back end, which Triton
-    finds by the entry point ``cpu`` of smelt's distribution: in this process and in Inductor's workers."""
+    """Use Inductor's Triton code generator for CPU tensors, inside a with block.
+
+    Stock Triton compiles the kernels with smelt's back end, which it finds through the entry point ``cpu`` of smelt's
+    distribution, in this process and in Inductor's worker processes.
+    """
     backends = importlib.import_module("triton.backends").backends
     if "cpu" not in backends or not backends["cpu"].compiler.__module__.startswith("smelt."):
         found = backends["cpu"].compiler.__module__ if "cpu" in backends else "none"
         if found == "smelt_triton":  # it stands in for what could not be imported
             reasons = importlib.import_module("smelt_triton").reasons
-            raise RuntimeError(f"use_triton: smelt's back end for Triton is not here: {'; '.join(reasons.values())}")
+            raise RuntimeError(f"use_triton: smelt's back end for Triton is not available: {'; '.join(reasons.values())}")
         raise RuntimeError(
             f"use_triton: Triton's back end 'cpu' is {found}, not smelt's; install smelt so that its entry points are seen "
             "(a folder on PYTHONPATH needs smelt-*.dist-info beside the package)"
@@ -151,7 +156,7 @@ def use_triton() -> Iterator[None]:
 
 
 def _distance(got: Any, want: Any) -> tuple[float, float]:
-    """(ULP of the wanted type, relative): the largest over all elements. Shapes or types that differ are infinitely far."""
+    """Return the largest difference over all elements, in ULP of the expected type and relative. It is infinite if shapes or types differ."""
     import torch
 
     if got.shape != want.shape or got.dtype != want.dtype:
@@ -177,8 +182,17 @@ def _tensors(value: Any) -> list[Any]:
 
 
 def check(model: Callable[..., Any], args: tuple[Any, ...], ways: tuple[str, ...] = ("triton", "metal")) -> list[dict[str, Any]]:
-    """Runs `model(*args)` eagerly and in each way. For each way a dictionary: way, ulp and relative (largest over all results; relative is
-    to the largest magnitude of a result), seconds (compile and first call), error (None, or what was raised)."""
+    """Run `model(*args)` eagerly and in each way, and compare the results.
+
+    Args:
+        model: the model or function.
+        args: its arguments, CPU tensors.
+        ways: "triton", "metal" or both.
+
+    Returns:
+        A dict for each way: way, ulp and relative (the largest differences over all results, relative to the largest magnitude
+        of a result), seconds (compile and first call), error (None, or the exception).
+    """
     import time
 
     import torch
@@ -216,7 +230,7 @@ def _main(words: list[str]) -> int:
     verbs = parser.add_subparsers(dest="verb", required=True)
     one = verbs.add_parser("check", help="a Python file that defines `model` and `args` (a tuple), or `cases` (name: (model, args))")
     one.add_argument("file")
-    one.add_argument("--way", choices=("triton", "metal"), action="append", help="this way alone (may be given twice)")
+    one.add_argument("--way", choices=("triton", "metal"), action="append", help="only this way; may be repeated")
     one.add_argument(
         "--tolerance", type=float, default=1e-3,
         help="largest relative difference that counts as right (default 0.001); 1 ULP of the result's type always does",

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""AOTInductor's models for MPS: the Metal kernels that it leaves as source text, compiled ahead of time into a package beside the model.
+"""Compiles the Metal kernels of AOTInductor's models for MPS, which contain them as source, into a package beside the model.
 
-    torch._inductor.aoti_compile_and_package(exported, package_path="model.pt2")      # by PyTorch, on a Mac
-    python -m smelt.compat.inductor_aot model.pt2 --target macos14 --target macos15   # anywhere: model.smelt
+    torch._inductor.aoti_compile_and_package(exported, package_path="model.pt2")      # with PyTorch, on a Mac
+    python -m smelt.compat.inductor_aot model.pt2 --target macos14 --target macos15   # anywhere; writes model.smelt
 
-The text stays in the model. A library of the package is named by the SHA-256 of the text that it was made of, so that whoever holds a text finds its
-library, and compiles the text where there is none:
+The source stays in the model. The name of each library in the package is the SHA-256 of its source, so a program that has the source finds the
+library, and can compile the source if there is none:
 
     kernels = smelt.compat.inductor_aot.open_beside("model.pt2")
-    library = kernels.library(text)                        # runs here; None when the package has no such text
+    library = kernels.library(text)                        # runs here; None if the package does not have this source
     data = kernels.metallib(text, "macos14")               # for torch.mps.load_metallib
 
-Read at PyTorch 01e37ee (torch/_inductor/codegen/cpp_wrapper_mps.py): a shader is a raw string ``R"MTL(...)MTL"`` in the generated C++. The generated C++
-hands it to ``aoti_torch_mps_create_shader_library``, beside which PyTorch has no function for a library that is compiled already; so the
-generated code itself still compiles the text at its first use. Not run on a Mac.
+Read at PyTorch 01e37ee (torch/_inductor/codegen/cpp_wrapper_mps.py): a shader is a raw string ``R"MTL(...)MTL"`` in the generated C++, which passes it
+to ``aoti_torch_mps_create_shader_library``. PyTorch has no such function for a compiled library, so the generated code itself still compiles the
+source at its first use. This module has not run on a Mac.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _MOST_BYTES = 1 << 30
 
 
 def shaders_of(text: str) -> list[str]:
-    """The Metal sources in generated C++, each once, in order."""
+    """Return the Metal sources in generated C++, each once, in order."""
     return list(dict.fromkeys(_SHADER.findall(text)))
 
 
 def name_of(source: str) -> str:
-    """The library of a source in a package."""
+    """Return the name of the library for a source in a package."""
     return "mtl-" + hashlib.sha256(source.encode()).hexdigest()
 
 
 def _texts(model: str) -> Iterator[str]:
-    """The generated C++ of a .pt2 file, of a folder, or a file of it."""
+    """Iterate over the generated C++ of a .pt2 file, a folder, or a single file."""
     if os.path.isdir(model):
         for folder, folders, files in os.walk(model):
             folders.sort()
@@ -70,7 +70,7 @@ def _texts(model: str) -> Iterator[str]:
 
 
 def beside(model: str | os.PathLike[str]) -> str:
-    """The package beside a model: model.smelt for model.pt2."""
+    """Return the path of the package for a model: model.smelt for model.pt2."""
     return os.path.splitext(os.fspath(model).rstrip("/"))[0] + ".smelt"
 
 
@@ -80,12 +80,25 @@ def precompile(
     targets: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Package:
-    """Compiles every shader of a model (a .pt2 file, a folder or a generated C++ file), each found in the store if it is there, and writes
-    the package beside it or to `out`. `options` are those of smelt.compile, which finds <c10/metal/...> where the text still includes it. An error names the shader; then nothing is written."""
+    """Compile every shader of a model, or find it in the store, and write the package.
+
+    Args:
+        model: a .pt2 file, a folder, or a file of generated C++.
+        out: the package to write; None is beside the model.
+        targets: as for smelt.compile.
+        options: other options of smelt.compile.
+
+    Returns:
+        The package.
+
+    Raises:
+        ArgumentError: the model contains no Metal source.
+        CompileError: a shader does not compile; the message names it, and no package is written.
+    """
     path = os.fspath(model)
     sources = list(dict.fromkeys(source for text in _texts(path) for source in shaders_of(text)))
     if not sources:
-        raise ArgumentError(f'{path}: there is no Metal source in it: want generated C++ with R"MTL(...)MTL"')
+        raise ArgumentError(f'{path}: it has no Metal source; want generated C++ with R"MTL(...)MTL"')
     made = [
         _request.compile(source + "\n", targets, name=name_of(source), filename=f"{path}: shader {number}", **options)
         for number, source in enumerate(sources)
@@ -96,7 +109,7 @@ def precompile(
 
 
 class Kernels:
-    """A model's package, asked by source text."""
+    """The package of a model, which finds libraries by their source."""
 
     def __init__(self, package: Package) -> None:
         self.package = package
@@ -105,16 +118,16 @@ class Kernels:
         return name_of(source) in self.package
 
     def library(self, source: str) -> Any:
-        """The library on the default device; None when the text is not in the package."""
+        """Return the library for a source, on the default device; None if the package does not have it."""
         return self.package[name_of(source)] if source in self else None
 
     def metallib(self, source: str, target: str = "") -> bytes | None:
-        """The Metal library for a target, or the only one; None when the text is not in the package."""
+        """Return the Metal library of a source for a target, or the only one; None if the package does not have it."""
         return self.package.metallib(target, name_of(source)) if source in self else None
 
 
 def open_beside(model: str | os.PathLike[str], **options: Any) -> Kernels:
-    """The package that precompile() wrote. `options` are those of smelt.open."""
+    """Open the package that precompile() wrote. `options` are those of smelt.open."""
     return Kernels(_package.open(beside(model), **options))
 
 
@@ -122,7 +135,7 @@ def _main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m smelt.compat.inductor_aot", description="Compiles the Metal kernels of a model of AOTInductor.")
     parser.add_argument("model", help="a .pt2 file, a folder or a file of generated C++")
     parser.add_argument("-o", "--output", help="package to write (default: beside the model)")
-    parser.add_argument("--target", action="append", help="as for smelt compile; may be given several times")
+    parser.add_argument("--target", action="append", help="target, as for smelt compile; may be repeated")
     options = parser.parse_args(words)
     package = precompile(options.model, options.output, options.target)
     for line in package.warnings:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch Inductor's remote caches (FX graphs, AOTAutograd, autotuning, PGO) on smelt's remotes:
+"""Keeps PyTorch Inductor's remote caches (FX graphs, AOTAutograd, autotuning, PGO) on smelt's remotes:
 
     import smelt.compat.inductor_cache
     smelt.compat.inductor_cache.install()          # before torch compiles anything
-    TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE=1    # and the like: Inductor's own switches decide what is asked for
+    TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE=1          # and similar variables: Inductor's own switches choose its caches
 
-Entries are kept in the local store first, then sent to SMELT_REMOTE in the background; they are found in that order. Inductor
-unpickles what it gets, which runs as you: without a trusted signature an entry is a miss, unless SMELT_TRUST=any
-(docs/guide/remotes.md). A remote that is down costs a process a second at most and is tried again later.
+smelt puts an entry into the local store and then sends it to SMELT_REMOTE in the background; it looks for entries in the same order.
+Inductor unpickles an entry, which can run any code as your user. So an entry without a trusted signature is a miss, unless
+SMELT_TRUST=any (docs/guide/remotes.md). A remote that is down delays a process by at most a second, and is tried again later.
 
 Interface: torch._inductor.remote_cache, RemoteCacheBackend and RemoteCache.backend_override_cls, read at PyTorch 07a5ea1 and run with PyTorch 2.11.
 """
@@ -21,7 +21,7 @@ from ..store import Store
 
 
 def backend_class() -> type[Any]:
-    """A torch._inductor.remote_cache.RemoteCacheBackend over the default store and its remotes."""
+    """Return a class torch._inductor.remote_cache.RemoteCacheBackend over the default store and its remotes."""
     from torch._inductor.remote_cache import RemoteCacheBackend
 
     class SmeltRemoteCacheBackend(RemoteCacheBackend):  # type: ignore[misc]
@@ -39,7 +39,7 @@ def backend_class() -> type[Any]:
 
 
 class Entries:
-    """Bytes by text key, in a store."""
+    """A mapping from text keys to bytes, in a store."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store or Store()
@@ -53,7 +53,7 @@ class Entries:
 
 
 def install() -> None:
-    """Inductor's Redis caches use smelt's remotes from now on, for caches that are made after this call."""
+    """Make the caches that Inductor creates after this call use smelt's remotes instead of Redis."""
     from torch._inductor import remote_cache
 
     backend = backend_class()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch's loader of Metal libraries, under all its spellings: docs/design/loader.md 1.1.
+"""PyTorch's loader of Metal libraries, under all its names: docs/design/loader.md 1.1.
 
-On a Mac the slice for this machine is picked and checked, and torch loads it; elsewhere kernels run on the CPU and take
-CPU tensors (or NumPy arrays). Behaves as upstream to the letter, also where smelt.load_metallib is kinder.
+On a Mac, smelt chooses and checks the slice for this machine, and torch loads it. Elsewhere, kernels run on the CPU and take
+CPU tensors or NumPy arrays. The functions behave exactly like PyTorch's, even where smelt.load_metallib accepts more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,17 @@ __all__ = [
 
 
 def load_metallib(source: bytes | bytearray | str | os.PathLike[str]) -> Any:
-    """torch.mps.load_metallib: bytes, bytearray or a path; anything else is a TypeError."""
+    """Load a Metal library, like torch.mps.load_metallib.
+
+    Args:
+        source: bytes, a bytearray or a path.
+
+    Returns:
+        The library, whose attributes are its kernels.
+
+    Raises:
+        TypeError: the source has another type.
+    """
     if isinstance(source, (bytes, bytearray)):
         return _from_bytes(bytes(source))
     if isinstance(source, (str, os.PathLike)):
@@ -45,7 +55,7 @@ def load_metallib(source: bytes | bytearray | str | os.PathLike[str]) -> Any:
 
 
 def _mps_loadMetalllib(data: bytes) -> Any:
-    """torch._C's, with its three l's: bytes only."""
+    """Load a Metal library from bytes, like torch._C._mps_loadMetalllib, which PyTorch spells with three l's."""
     if not isinstance(data, bytes):
         raise SourceTypeError(f"_mps_loadMetalllib: want bytes, got {type(data).__name__}")
     return _from_bytes(data)
@@ -66,7 +76,7 @@ _TARGETS = {"3.0": "macos13", "3.1": "macos14", "3.2": "macos15", "4.0": "macos2
 
 
 def _target() -> str | None:
-    """By PYTORCH_MPS_METAL_VERSION, which chooses the language of text that torch.mps compiles; SMELT_TARGET comes before it."""
+    """Return the target for PYTORCH_MPS_METAL_VERSION, the Metal version of source that torch.mps compiles; None if SMELT_TARGET is set."""
     version = os.environ.get("PYTORCH_MPS_METAL_VERSION")
     if not version or os.environ.get("SMELT_TARGET"):
         return None
@@ -76,7 +86,7 @@ def _target() -> str | None:
 
 
 def compile_shader(source: str) -> Any:
-    """torch.mps.compile_shader."""
+    """Compile Metal source, and return its kernels by name, like torch.mps.compile_shader."""
     torch = _torch_with_mps()
     if torch is not None:
         return _upstream(torch, "compile_shader")(source)
@@ -84,9 +94,12 @@ def compile_shader(source: str) -> Any:
 
 
 def compile_shader_from_store(source: str) -> Any:
-    """torch._C._mps_compileShader, with a Metal library that smelt compiled or found in its store; torch loads it. torch's own
-    compiler compiles, and reports errors for, source that smelt cannot compile, and all source if torch cannot load a library
-    (before 2.12). Off a Mac this is compile_shader."""
+    """Compile Metal source like torch._C._mps_compileShader, but let torch load a Metal library that smelt compiled or found in
+    its store.
+
+    torch's own compiler handles source that smelt cannot compile, and reports its errors; before PyTorch 2.12, which cannot
+    load a library, it compiles all source. On other systems than macOS, this is compile_shader.
+    """
     torch = _torch_with_mps()
     if torch is None:
         return _load.compile_shader(source, target=_target(), _as_upstream=True)
@@ -122,7 +135,7 @@ def _metallib_for_this_mac(package: Package) -> bytes:
 
 
 def _torch_with_mps() -> Any:
-    """torch, if this is a Mac where it has MPS; None elsewhere. torch is not imported anywhere else."""
+    """Return torch if this is a Mac and torch has MPS, else None. On other systems, torch is not imported."""
     if sys.platform != "darwin":
         return None
     try:
@@ -136,7 +149,7 @@ _originals: dict[str, Any] = {}
 
 
 def _upstream(torch: Any, name: str) -> Any:
-    """torch's own function, also while patch() has ours in its place."""
+    """Return torch's own function, even while patch() has replaced it."""
     if name in _originals:
         return _originals[name]
     return getattr(torch.mps if name == "compile_shader" else torch._C, name)
@@ -144,7 +157,7 @@ def _upstream(torch: Any, name: str) -> Any:
 
 @contextmanager
 def patch() -> Iterator[None]:
-    """While it is entered, torch.mps.load_metallib, torch.mps.compile_shader and torch._C's spellings are ours."""
+    """Replace torch.mps.load_metallib, torch.mps.compile_shader and the functions of torch._C by smelt's, inside a with block."""
     import torch
 
     places = [(torch.mps, "load_metallib"), (torch.mps, "compile_shader")]

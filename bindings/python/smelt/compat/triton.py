@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stock Triton keeps its compiled kernels in a smelt store:
+"""Makes stock Triton keep its compiled kernels in a smelt store:
 
     TRITON_CACHE_MANAGER=smelt.compat.triton:CacheManager
 
-A compile result of Triton is a *group* of files under one key. Here it is one entry of the store, published in one
-transaction: a process finds all of it or nothing. Equal bytes are kept once. The entry names its members without their
-place, so the store can be moved. Triton needs paths that it can open, so smelt also writes the members as files into
-``<store>/files/triton/<key>/`` when they are requested. It leaves files that are there and unchanged alone, and writes
-files again that were deleted or edited. If a member is damaged in the store when it is to be written, the whole group is a
-miss, which is counted and compiled again.
+A compile result of Triton is a *group* of files under one key. smelt keeps it as one entry of the store, published in one
+transaction, so a process finds all files of the group or none. Equal bytes are kept once. The entry does not contain paths,
+so the store can be moved. Triton needs paths that it can open, so smelt also writes the members as files into
+``<store>/files/triton/<key>/`` when Triton requests them. It does not write files again that exist unchanged, but restores
+deleted or edited ones. If a member is damaged in the store, the whole group is a miss and is compiled again.
 
-If several threads and processes miss the same group, one compiles and the others wait. If it dies, the kernel releases its
-lock, and the next one compiles.
+If several threads and processes miss the same group, one compiles and the others wait. If that process dies, the operating
+system releases its lock, and the next process compiles.
 
 Interfaces: docs/design/loader.md 2.3 to 2.5.
 """
@@ -40,7 +39,7 @@ _GROUP, _FILE, _NAMES = "triton group", "triton file", "triton names"
 
 
 class _Tier:
-    """One store folder as Triton sees it: the store, the folder of the mirror, and counts."""
+    """A store folder for Triton: the store, the folder with copies of its files, and counters."""
 
     def __init__(self, path: str) -> None:
         # Most finds only look whether the mirror is whole, and touch no bytes. Those that write files check what they
@@ -55,7 +54,7 @@ class _Tier:
         self.counts[what] += 1
 
     def sweep_sometimes(self) -> None:
-        """Once a day some process looks for files whose entries are gone."""
+        """Once a day, delete the copies of files whose entries are gone."""
         if self._swept:
             return
         self._swept = True
@@ -100,7 +99,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _tier(path: str | None = None) -> _Tier | None:
-    """None when the store does not open: said once, and Triton's own kind of folder is used instead."""
+    """Return the store folder, or None if the store cannot be opened. Then a message says so once, and Triton's plain folders are used."""
     if path is None:
         from .._folder import default_folder
 
@@ -121,7 +120,7 @@ def _tier(path: str | None = None) -> _Tier | None:
 
 
 def _held_here() -> set[str]:
-    """Keys that this thread is compiling: it must not wait for itself."""
+    """Return the keys that this thread is compiling, for which it must not wait."""
     held: set[str] | None = getattr(_mine, "held", None)
     if held is None:
         held = _mine.held = set()
@@ -135,7 +134,7 @@ def _as_bytes(data: object) -> bytes:
 
 
 class CacheManager:
-    """Triton's cache manager for one key. One per key and use, as Triton makes them; not shared between threads."""
+    """Triton's cache manager for one key. Triton creates one for each use of a key; threads do not share it."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         self.key = key
@@ -166,7 +165,7 @@ class CacheManager:
         return self.get_file(filename) is not None
 
     def get_file(self, filename: str) -> str | None:
-        """The path of a file that was put under this key, whatever process put it; None when there is none."""
+        """Return the path of a file under this key, which any process may have put there; None if there is none."""
         if self._plain:
             return self._plain.get_file(filename)
         if filename in self._pending:
@@ -179,7 +178,7 @@ class CacheManager:
         return path
 
     def put(self, data: object, filename: str, binary: bool = True) -> str:
-        """Keeps bytes (or the text of anything else) under a name; the path of a file that holds them."""
+        """Keep bytes, or the text of any other object, under a name, and return the path of a file that contains them."""
         if self._plain:
             return self._plain.put(data, filename)
         payload = _as_bytes(data)
@@ -193,7 +192,7 @@ class CacheManager:
     # ---- groups
 
     def get_group(self, filename: str) -> dict[str, str] | None:
-        """All files of a group by name, or None."""
+        """Return the paths of all files of a group by name, or None."""
         if self._plain:
             return self._plain.get_group(filename)
         self._is_group = True
@@ -208,7 +207,7 @@ class CacheManager:
         return group
 
     def put_group(self, filename: str, group: Mapping[str, str]) -> str:
-        """Publishes the files as one group."""
+        """Publish the files as one group."""
         if self._plain:
             return self._plain.put_group(filename, group)
         try:
@@ -267,7 +266,7 @@ class CacheManager:
         return _store.write_file(self._folder, filename, payload)
 
     def _publish(self, work: Callable[[], None]) -> None:
-        """A store that cannot take it costs a later compile, not this one."""
+        """Publish an entry. A failure only means that a later process compiles again."""
         try:
             work()
             self._tier.count("puts")
@@ -277,7 +276,7 @@ class CacheManager:
             warnings.warn(f"smelt.compat.triton: not kept: {error}", RuntimeWarning, stacklevel=3)
 
     def _take_flight(self, key: str) -> bool:
-        """Return True to look again, because another process may have made it meanwhile."""
+        """Return True if the caller must look again, because another process may have published the entry in the meantime."""
         held = _held_here()
         if self._flight is not None or key in held or self._tier.native.read_only:
             return False
@@ -304,8 +303,8 @@ class CacheManager:
 
 
 class RemoteCacheBackend:
-    """Triton's remote backend (TRITON_REMOTE_CACHE_BACKEND) over a store: $SMELT_REMOTE_STORE, a folder that several
-    machines or users may be given, else the default store."""
+    """Triton's remote back end (TRITON_REMOTE_CACHE_BACKEND) over a store: the folder $SMELT_REMOTE_STORE, which several
+    machines or users may share, else the default store."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -335,8 +334,8 @@ def _remote_store() -> Store:
 
 
 class _PlainFolder:
-    """Files as they are, for TRITON_KERNEL_OVERRIDE and TRITON_KERNEL_DUMP, which people read and edit; and for when
-    there is no store. Groups are lists of names."""
+    """Plain files, for TRITON_KERNEL_OVERRIDE and TRITON_KERNEL_DUMP, whose files people read and edit, and if there is
+    no store. A group is a list of names."""
 
     def __init__(self, root: str, key: str) -> None:
         self.folder = os.path.join(root, key)
@@ -372,7 +371,7 @@ class _PlainFolder:
 
 
 def _plain_root(kind: str) -> str:
-    """The folder in which Triton keeps its own cache."""
+    """Return the folder in which Triton keeps its own cache."""
     knobs: Any = sys.modules.get("triton.knobs")
     if knobs is not None:
         asked = getattr(knobs.cache, "dir" if kind == "cache" else f"{kind}_dir", None)
@@ -384,14 +383,14 @@ def _plain_root(kind: str) -> str:
 
 
 def counters() -> dict[str, int]:
-    """Return counters of this process: hits and misses of groups and files, waits for another compiler, puts, and failures."""
+    """Return the counters of this process: hits and misses of groups and files, waits for another compile, puts, and failures."""
     tier = _tier()
     return dict(tier.counts) if tier else {}
 
 
 def sweep(store: str | None = None) -> int:
-    """Deletes files of the mirror whose entries the store has evicted, if they are older than a day. Returns how many
-    keys went. Happens by itself once a day."""
+    """Delete copies of files whose entries the store has evicted, if they are older than a day, and return the number of
+    deleted keys. This also happens by itself once a day."""
     tier = _tier(store)
     if tier is None:
         return 0
@@ -416,8 +415,18 @@ def sweep(store: str | None = None) -> int:
 
 
 def load_binary(name: str, blob: bytes, shared: int, device: object = None) -> tuple[Any, Any, int, int, int]:
-    """Return what a Triton driver's load_binary does: module, function, registers, spills, most threads. Too much
-    threadgroup memory raises Triton's OutOfResources, and the autotuner drops the configuration."""
+    """Load a kernel, like a Triton driver's load_binary, and return module, function, registers, spills and the largest
+    number of threads.
+
+    Args:
+        name: the kernel's name.
+        blob: the Metal library or package.
+        shared: bytes of threadgroup memory.
+        device: the device; None is the default.
+
+    Raises:
+        OutOfResources: the kernel needs too much threadgroup memory. Triton's autotuner then drops the configuration.
+    """
     from .. import _session
     from .._load import _load
     from ..errors import GroupSizeError, ResourceError

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The device of Triton's official Apple back end (triton-ext, backend/AppleGPU) on a machine without a Mac.
+"""The device module of Triton's official Apple back end (triton-ext, backend/AppleGPU), for machines that are not Macs.
 
-Its driver reaches Metal by a small compiled module, ``metal_native``, which it imports from beside itself. This is that module over
-smelt: libraries are loaded, kernels run on the CPU, buffers are memory of the process. ``xcrun metal`` and ``xcrun metallib``, which
-the back end calls, are those of ``smelt toolchain``. docs/guide/triton-apple.md.
+The back end's driver calls Metal through a small compiled module, ``metal_native``, in its own folder. This module replaces it with
+smelt: it loads libraries, runs kernels on the CPU, and uses memory of the process as buffers. The back end also calls ``xcrun metal``
+and ``xcrun metallib``; these are the tools of ``smelt toolchain``. docs/guide/triton-apple.md.
 
     import smelt.compat.triton_apple as metal
-    metal.activate()                       # Triton's driver in this process is theirs, over this module
+    metal.activate()                       # makes the Apple back end Triton's driver in this process, over this module
 
     add[grid](x, y, out, n, BLOCK=256)     # CPU tensors, metal.wrap(array) or metal.alloc(bytes)
 
-A launch has ended when it returns. Addresses are the CPU's own, which kernels follow. Libraries and the CPU code of each
-kernel are kept in the store: a second process compiles nothing.
+A launch returns when the kernel has run. Buffer addresses are CPU addresses, which kernels use directly. The store keeps
+libraries and the CPU code of each kernel, so a second process compiles nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CORES = 8
 
 
 class MetalBuffer(_loader.Buffer):
-    """Memory that kernels read and write: of ``alloc``, or the caller's own, of ``wrap``. It has Python's buffer interface."""
+    """Memory that kernels read and write, from ``alloc`` or, for the caller's memory, from ``wrap``. It supports Python's buffer protocol."""
 
     dtype: Any = None
 
@@ -53,7 +53,7 @@ class MetalBuffer(_loader.Buffer):
         return self.address
 
     def gpu_address(self) -> int:
-        """The address that a kernel follows; here the same as data_ptr()."""
+        """Return the address that a kernel uses; here, it is the same as data_ptr()."""
         return self.address
 
 
@@ -61,7 +61,7 @@ SharedBuffer = MetalBuffer
 
 
 class _View(ctypes.Structure):
-    """Python's own view of an object's memory: the only way to its address that also takes memory that may not be written."""
+    """Python's view of an object's memory, the only way to get the address of read-only memory."""
 
     _fields_ = [
         ("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int),
@@ -71,7 +71,7 @@ class _View(ctypes.Structure):
 
 
 class _Held:
-    """Keeps an object's memory where it is."""
+    """Keeps an object's memory alive and in place."""
 
     def __init__(self, value: object) -> None:
         view = _View()
@@ -91,7 +91,7 @@ def _buffer(address: int, size: int, writable: bool, owner: object, dtype: objec
 
 
 def alloc(nbytes: int, dtype: object = None) -> MetalBuffer:
-    """Zeroed memory."""
+    """Return zeroed memory of ``nbytes`` bytes."""
     if nbytes < 0:
         raise ValueError("nbytes must be non-negative")
     memory = bytearray(max(nbytes, _LEAST) + _ALIGNMENT)
@@ -100,7 +100,7 @@ def alloc(nbytes: int, dtype: object = None) -> MetalBuffer:
 
 
 def alloc_shared(nbytes: int) -> MetalBuffer:
-    """Zeroed memory that the program reads while kernels write to it."""
+    """Return zeroed memory of ``nbytes`` bytes, which the program may read while kernels write to it."""
     if nbytes <= 0:
         raise ValueError("nbytes must be positive")
     return alloc(nbytes)
@@ -111,7 +111,7 @@ def _is_tensor(value: object) -> bool:
 
 
 def _tensor(value: Any) -> MetalBuffer:
-    """From a tensor's first element to the end of its storage."""
+    """Return the memory from a tensor's first element to the end of its storage."""
     if value.device.type != "cpu":
         raise ValueError(f"smelt: kernels run on CPU memory, and a tensor is on {value.device}")
     whole, at = value.untyped_storage(), int(value.data_ptr())
@@ -120,7 +120,7 @@ def _tensor(value: Any) -> MetalBuffer:
 
 
 def wrap(value: Any, dtype: object = None) -> MetalBuffer:
-    """The memory of a NumPy array, a CPU tensor or any other object that lies in one piece. It is not copied."""
+    """Return the memory of a NumPy array, a CPU tensor or any other contiguous object, without a copy."""
     if isinstance(value, MetalBuffer):
         return value
     if _is_tensor(value):
@@ -132,7 +132,7 @@ def wrap(value: Any, dtype: object = None) -> MetalBuffer:
 
 
 def gpu_address(value: Any) -> int:
-    """The address of a tensor's first element, or of a buffer."""
+    """Return the address of a tensor's first element, or of a buffer."""
     return wrap(value).address
 
 
@@ -160,7 +160,7 @@ def _size(what: str, value: Any) -> tuple[int, ...]:
 
 
 class MetalKernel:
-    """A kernel that is ready to run, as a pipeline is on a Mac."""
+    """A kernel that is ready to run, like a pipeline on a Mac."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -170,7 +170,16 @@ class MetalKernel:
     def __call__(
         self, *args: Any, threads: Any, group_size: Any, threadgroup_mem: int = 0, exposes_addresses: bool = False, reads_addresses: bool = False
     ) -> None:
-        """``threadgroup_mem``: bytes of threadgroup argument 0. The last two are for GPUs, where memory has to be made resident."""
+        """Launch the kernel.
+
+        Args:
+            args: the arguments, in the order of the kernel's buffers.
+            threads: the size of the grid in threads.
+            group_size: the size of a threadgroup in threads.
+            threadgroup_mem: size of threadgroup argument 0 in bytes.
+            exposes_addresses: no effect; on a GPU, memory must be made resident.
+            reads_addresses: no effect; the same.
+        """
         grid, group = _size("threads", threads), _size("group_size", group_size)
         for axis, (all_threads, own) in enumerate(zip(grid, group)):
             if all_threads % own != 0:
@@ -212,12 +221,18 @@ class MetalLibrary:
 
 
 def load_metallib(data: Any) -> MetalLibrary:
-    """A library of ``xcrun metallib``'s bytes. Its kernels' CPU code is made when they are asked for, or found in the store."""
+    """Load a library from the bytes that ``xcrun metallib`` wrote. The CPU code of a kernel is compiled, or found in the store, when
+    the kernel is first read."""
     return MetalLibrary(smelt.load_metallib(bytes(data), device="cpu", cpu_effort=os.environ.get("SMELT_CPU_EFFORT") or "balanced"))
 
 
 def compile_source(source: str, math_mode: str) -> bytes:
-    """Bytes of the Metal library of a text, as ``xcrun metal`` makes them: with "safe" the back end's own flags, else Metal's default."""
+    """Compile Metal source like ``xcrun metal``, and return the bytes of the Metal library.
+
+    Args:
+        source: the Metal source.
+        math_mode: "safe" uses the flags of the back end; any other value, Metal's default.
+    """
     flags = ["-fmetal-math-mode=safe", "-fmetal-math-fp32-functions=fast"] if math_mode == "safe" else ["-ffast-math"]
     session = _session.session()
     from .. import _compiler  # which a session has imported, or said how to get
@@ -240,14 +255,14 @@ def is_available() -> bool:
 
 
 def synchronize() -> None:
-    """Launches have ended when they return."""
+    """Do nothing, because each launch returns when the kernel has run."""
 
 
 # --- Triton -----------------------------------------------------------------------------------------------------------------------------
 
 
 class _Interface:
-    """Stands in for torch.mps where Triton asks for a device."""
+    """Replaces torch.mps where Triton asks for a device."""
 
     def __init__(self, runtime: _Runtime) -> None:
         self._runtime = runtime
@@ -260,7 +275,7 @@ class _Interface:
 
 
 class _Runtime:
-    """The back end's driver has one of these for MPS and one for machines without PyTorch; this one is for CPU tensors and arrays."""
+    """A runtime of the back end's driver for CPU tensors and arrays. The driver has others for MPS and for machines without PyTorch."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -304,7 +319,7 @@ class _Runtime:
 
 
 def install() -> Any:
-    """Puts this module where the back end's driver looks for its own, and returns that driver's module."""
+    """Put this module where the back end's driver looks for its own, and return the driver's module."""
     package = "triton_apple_backend"
     for name in ("metal_native", "metal_torch"):
         sys.modules[f"{package}.{name}"] = sys.modules[__name__]
@@ -318,7 +333,7 @@ def install() -> Any:
 
 
 def activate() -> None:
-    """Triton's active driver in this process is the Apple back end's, over this module."""
+    """Make the Apple back end's driver, over this module, Triton's active driver in this process."""
     import triton
 
     driver = install()

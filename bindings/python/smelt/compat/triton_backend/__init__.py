@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A Triton back end as a plug-in: stock Triton compiles, smelt makes the Metal library, and ``kernel[grid](...)`` runs it
-on the CPU device here, through Metal on a Mac. No fork: Triton finds it by the entry point ``triton.backends``.
+"""A plug-in back end for stock Triton. Triton compiles to LLVM IR, smelt makes the Metal library, and ``kernel[grid](...)``
+runs it on the CPU, or through Metal on a Mac. Triton finds the back end through the entry point ``triton.backends``.
 
     ttir, ttgir, llir   Triton's own passes, for the AMD target with waves of 32 lanes (docs/formats/triton-amdgcn.md)
     smelt               smelt.compile: a package with the Metal library and CPU code for this machine
 
-If Triton finds no GPU, it uses this back end by itself. Otherwise, choose it for this process:
+If Triton finds no GPU, it uses this back end by default. Otherwise, choose it for the process:
 
     import smelt.compat.triton_backend as backend
     backend.activate()
 
-Arguments are PyTorch CPU tensors, or anything with ``data_ptr()``, ``dtype`` and ``nbytes``; ``backend.wrap(array)`` makes
-that of a NumPy array. Launches return when the kernel is done.
+Arguments are PyTorch CPU tensors, or objects with ``data_ptr()``, ``dtype`` and ``nbytes``; ``backend.wrap(array)`` makes
+such an object from a NumPy array. A launch returns when the kernel has run.
 
-Environment: SMELT_TARGET (what the Metal library is for; macos14, for the CPU alone macos15), SMELT_TRITON_ARCH (which AMD
-target Triton compiles for; gfx1100, gfx1030, gfx1151, gfx1200 or gfx1201), SMELT_TRITON_CPU_ONLY=1 (kernels may compute in
-double precision and have all atomics of 64 bits, which no Apple GPU has; those are for the CPU alone), SMELT_TRITON=0 (the
-driver never offers itself).
+Environment variables:
+
+    SMELT_TARGET             target of the Metal library; default macos14, with SMELT_TRITON_CPU_ONLY macos15
+    SMELT_TRITON_ARCH        AMD target for which Triton compiles: gfx1100 (default), gfx1030, gfx1151, gfx1200 or gfx1201
+    SMELT_TRITON_CPU_ONLY=1  kernels may use double precision and all 64-bit atomics, which no Apple GPU has; kernels that
+                             do run only on the CPU
+    SMELT_TRITON=0           Triton does not choose this back end by itself
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from .arrays import Array, wrap
 
 
 def activate() -> None:
-    """Triton's active driver in this process is ours from now on."""
+    """Make smelt's driver Triton's active driver in this process."""
     import triton  # type: ignore[import]
 
     from .driver import SmeltDriver

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""NumPy arrays as Triton wants its arguments: with an address."""
+"""Wraps NumPy arrays as arguments of Triton kernels, which need an address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Array:
-    """An array with ``data_ptr()``. The array is bound where it lies; keep it until the launch has returned."""
+    """An array with ``data_ptr()``. Kernels use its memory without a copy; keep it until the launch has returned."""
 
     def __init__(self, array: Any) -> None:
         if not array.flags.writeable:
@@ -32,5 +32,5 @@ class Array:
 
 
 def wrap(array: Any) -> Array:
-    """The array as an argument of a Triton kernel, without a copy."""
+    """Return the array as an argument of a Triton kernel, without a copy."""
     return Array(array)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tl.device_assert: what it says, from the text of Triton's IR, and the exception for what a launch left behind."""
+"""Supports tl.device_assert: reads the messages from the text of Triton's IR, and makes the exception for a failed assertion of a launch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _unescaped(text: str) -> str:
 
 
 def _place(location: str, aliases: dict[str, str]) -> tuple[str, int]:
-    """File and line of the innermost place that a location names."""
+    """Return the file and line of the innermost place that a location names."""
     for _ in range(_MOST_HOPS):
         place, alias = _PLACE.search(location), _NAME.search(location)
         if place and (not alias or place.start() < alias.start()):
@@ -32,7 +32,7 @@ def _place(location: str, aliases: dict[str, str]) -> tuple[str, int]:
 
 
 def asserts_of(text: str) -> list[list[Any]]:
-    """[message, file, line] of each tt.assert in the text of a module of Triton's IR ("" and 0 where it names no place)."""
+    """Return [message, file, line] of each tt.assert in the text of a module of Triton's IR. File and line are "" and 0 if the IR names no place."""
     aliases = dict(_ALIAS.findall(text))
     return [[_unescaped(message), *_place(location, aliases)] for message, location in _ASSERT.findall(text)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The stages: Triton's own for AMD up to LLVM IR, then a package: the Metal library and CPU code for this machine. Triton reads the results of
-all stages but the last as text, so the Metal library is no stage of its own; ``smelt.open(kernel.asm["smelt"])`` has it."""
+"""The stages of the compiler: Triton's stages for AMD down to LLVM IR, then a package with the Metal library and CPU code for this machine. Triton
+reads the results of all stages except the last as text, so the Metal library has no stage; get it with ``smelt.open(kernel.asm["smelt"])``."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
 def default_target(cpu_only: bool) -> str:
-    """The target of the Metal library. Triton's atomics acquire and release by default, which needs macOS 15. A kernel for
-    the CPU alone has no reason to choose an older target."""
+    """Return the target of the Metal library. Triton's atomics acquire and release by default, which needs macOS 15, so this
+    is the default for kernels that run only on the CPU."""
     return os.environ.get("SMELT_TARGET") or ("macos15" if cpu_only else "macos14")
 
 
@@ -121,7 +121,7 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         return messages
 
     def make_package(self, source: str, metadata: dict[str, Any], options: Any, messages: list[list[Any]]) -> bytes:
-        """With native code for this processor: Inductor compiles in worker processes, and who loads only loads."""
+        """Compile the package, with CPU code for this processor, because Inductor compiles in worker processes and only loads the result elsewhere."""
         entries = [quoted or plain for quoted, plain in _ENTRY.findall(source)]
         if len(entries) != 1:
             raise RuntimeError(f"smelt: want one kernel in the IR, there are {len(entries)}: {', '.join(entries)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The driver: kernels of Metal libraries on smelt's device, launched with Triton's grids and arguments."""
+"""The driver: launches kernels of Metal libraries on smelt's device, with Triton's grids and arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCALARS: dict[str, Any] = {
 
 
 def _pairs(kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """Types beside values; a tuple's members one by one."""
+    """Iterate over values with their types. Members of a tuple come one by one."""
     if isinstance(kind, (tuple, list)):
         for inner_kind, inner in zip(kind, value):
             yield from _pairs(inner_kind, inner)
@@ -38,7 +38,7 @@ def _pairs(kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _bytes_behind(value: Any) -> int:
-    """How far the memory reaches from data_ptr() on: of a view, to the end of what it is a view of."""
+    """Return the number of bytes from data_ptr() to the end of the memory; for a view, to the end of its base."""
     storage = getattr(value, "untyped_storage", None)
     if storage is not None:
         whole = storage()
@@ -52,7 +52,7 @@ _NOTHING = (ctypes.c_char * 16)()
 
 
 def _pointer(value: Any) -> Any:
-    """The caller's memory, where it lies."""
+    """Return the caller's memory as a buffer, without a copy."""
     if value is None:
         return _NOTHING
     address = getattr(value, "data_ptr", None)
@@ -84,7 +84,7 @@ def _half_bits(kind: str, value: float) -> int:
 
 
 class Launcher:
-    """One compiled kernel's calls: which of Python's arguments it takes, and as what."""
+    """Launches a compiled kernel: maps the arguments of the Python call to the kernel's."""
 
     def __init__(self, source: Any, metadata: Any) -> None:
         self._kinds = [source.signature[key] for key in source.signature]
@@ -123,7 +123,7 @@ class Launcher:
 
 
 class Utilities:
-    """Answers Triton's questions about the device and its binaries."""
+    """Gives Triton information about the device, and loads its binaries."""
 
     def get_device_properties(self, device: int) -> dict[str, Any]:
         from smelt import _session
@@ -143,7 +143,7 @@ class Utilities:
 
 
 class _Event:
-    """A moment, for those who time launches: they are done when they return."""
+    """A point in time, to time launches, which have run when they return."""
 
     def __init__(self, enable_timing: bool = False) -> None:
         self.at = 0.0
@@ -174,7 +174,7 @@ def benchmark(
     call: Callable[[], object], *, quantiles: Sequence[float] | None = None, warmup: float = 25, rep: float = 100,
     return_mode: str = "mean", **_: Any,
 ) -> Any:  # fmt: skip
-    """Milliseconds a call, as triton.testing.do_bench answers them."""
+    """Return the time of a call in milliseconds, like triton.testing.do_bench."""
     call()
     start = time.perf_counter()
     call()

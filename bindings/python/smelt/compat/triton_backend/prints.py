@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tl.device_print: the memory that a launch prints to, and the lines that it holds afterwards. The layout is in
+"""Supports tl.device_print: makes the memory to which a launch prints, and reads the lines from it. The layout is in
 aot/frontend/ir/amdgcn/reports.hpp."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CONVERSION = re.compile(r"%([-+ #0]*)(\d*)(?:\.(\d+))?(ll|l|h|hh|z)?([diuxXpfFe
 
 
 def formats_of(text: str) -> list[list[Any]]:
-    """[number, format] of each message in the text of a kernel's LLVM IR."""
+    """Return [number, format] of each message in the text of a kernel's LLVM IR."""
     made = []
     for number, said in _FORMAT.findall(text):
         raw = _BYTE.sub(lambda found: chr(int(found[1], 16)), said)
@@ -54,7 +54,7 @@ def _one(conversion: re.Match[str], bits: int, is_float: bool) -> str:
 
 
 def formatted(text: str, values: Sequence[tuple[int, bool]]) -> str:
-    """As C's printf: each value is 64 bits, and whether the lower half is a float."""
+    """Format values like C's printf. Each value is a pair of 64 bits and True if the lower half is a float."""
     rest = iter(values)
 
     def replace(found: re.Match[str]) -> str:
@@ -67,7 +67,7 @@ def formatted(text: str, values: Sequence[tuple[int, bool]]) -> str:
 
 
 def printed(report: Sequence[int], formats: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """The text of each print that a launch left, and a line at the end where some did not fit."""
+    """Iterate over the text of each print of a launch, with a line at the end if some prints did not fit."""
     by_number = {number: text for number, text in formats}
     asked, there = report[1], report[2]
     words = list(report[_FIRST : _FIRST + min(asked, there)])

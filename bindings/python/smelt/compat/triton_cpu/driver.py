@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The driver beside it."""
+"""The driver of the Triton back end, for the device "cpu"."""
 
 from __future__ import annotations
 
