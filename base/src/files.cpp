@@ -52,7 +52,7 @@ Result<Bytes> read_all(int fd, const std::filesystem::path& path) {
   for (;;) {
     const size_t have = bytes.size();
     if (!regular && have > kMostFromStream)
-      return fail(Errc::io, "{}: no end after {} bytes; what is longer must be a file", path.string(), kMostFromStream);
+      return fail(Errc::io, "{}: no end after {} bytes; pass longer input as a file", path.string(), kMostFromStream);
     bytes.resize(std::max(bytes.capacity(), have + 65536));
     const ssize_t got = ::read(fd, bytes.data() + have, bytes.size() - have);
     const int error = errno;

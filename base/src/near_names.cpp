@@ -91,11 +91,11 @@ std::string_view other_spelling(std::string_view asked, std::span<const std::str
 tl::unexpected<Error> no_function(std::string_view asked, std::span<const std::string_view> known) {
   std::string hint;
   if (const std::string_view other = other_spelling(asked, known); !other.empty())
-    hint = fmt::format(". It is here as '{}'", other);
+    hint = fmt::format(". It has this function as '{}'", other);
   std::string near;
   for (const std::string_view candidate : near_names(asked, known))
     near += fmt::format("{}'{}'", near.empty() ? "" : ", ", candidate);
-  if (!near.empty()) hint += fmt::format(". Near names: {}", near);
+  if (!near.empty()) hint += fmt::format(". Similar names: {}", near);
   constexpr size_t kFew = 8;
   std::string has = fmt::format("{} functions", known.size());
   if (known.size() <= kFew) {

@@ -42,13 +42,13 @@ Result<void> decode_part(BlockDecoder& decoder, const Texture::Part& from, const
 tl::unexpected<Error> no_pixel_format(uint32_t number) {
   for (const RefusedFormat& format : kRefused)
     if (format.number == number) return refused(format);
-  return fail(Errc::unsupported, "pixel format {} is not among those of the CPU", number);
+  return fail(Errc::unsupported, "the CPU does not support pixel format {}", number);
 }
 
 tl::unexpected<Error> no_pixel_format(std::string_view name) {
   for (const RefusedFormat& format : kRefused)
     if (format.name == name) return refused(format);
-  return fail(Errc::unsupported, "pixel format '{}' is not among those of the CPU (docs/reference/textures.md)", name);
+  return fail(Errc::unsupported, "the CPU does not support pixel format '{}' (docs/reference/textures.md)", name);
 }
 
 Result<std::unique_ptr<BlockDecoder>> BlockDecoder::create(const PixelFormatFacts& format) {

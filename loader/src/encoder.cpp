@@ -79,7 +79,8 @@ void Encoder::bind_inlined(uint32_t index) {
 Result<std::span<std::byte>> Encoder::make_record(BindingClass kind, uint32_t index, size_t bytes) {
   SMELT_TRY_VOID(check_slot(index));
   if (!takes_memory())
-    return fail(Errc::unsupported, "{} {}: device {} takes none from here", to_string(kind), index, device_->name());
+    return fail(Errc::unsupported, "{} {}: device {} cannot take one from this interface", to_string(kind), index,
+                device_->name());
   std::vector<std::byte>& record = slots_[index].inlined;
   record.resize(bytes);
   bind_inlined(index);
@@ -121,7 +122,8 @@ Result<void> Encoder::set_texture(uint32_t index, TextureRef texture) {
     return fail(Errc::invalid_argument, "set_texture({}): want a texture, and an index from 0 to {}", index,
                 textures_.size() - 1);
   if (!takes_memory())
-    return fail(Errc::unsupported, "set_texture({}): device {} takes no textures from here", index, device_->name());
+    return fail(Errc::unsupported, "set_texture({}): device {} cannot take textures from this interface", index,
+                device_->name());
   textures_[index] = &texture->cpu();
   texture_refs_[index] = std::move(texture);
   bound_[BindingClass::texture] |= slot_mask(index);
@@ -133,7 +135,8 @@ Result<void> Encoder::set_sampler(uint32_t index, SamplerRef sampler) {
     return fail(Errc::invalid_argument, "set_sampler({}): want a sampler, and an index from 0 to {}", index,
                 samplers_.size() - 1);
   if (!takes_memory())
-    return fail(Errc::unsupported, "set_sampler({}): device {} takes no samplers from here", index, device_->name());
+    return fail(Errc::unsupported, "set_sampler({}): device {} cannot take samplers from this interface", index,
+                device_->name());
   samplers_[index] = &sampler->cpu();
   sampler_refs_[index] = std::move(sampler);
   bound_[BindingClass::sampler] |= slot_mask(index);

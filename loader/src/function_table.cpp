@@ -18,7 +18,8 @@ Result<void> check_visible(const Library& library, std::span<const std::string_v
       return fail(Errc::function_kind, "'{}' is a {} function; a table has visible functions", name,
                   to_string(function->kind()));
     if (!function->constants().empty())
-      return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
+      return fail(Errc::unsupported,
+                  "visible function '{}' reads function constants, so it cannot be called through a table on the CPU",
                   name);
   }
   return {};

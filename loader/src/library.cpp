@@ -163,7 +163,7 @@ class LibraryLoader {
         {target, false, Errc::unsupported_platform, fmt::format("{}: holds no CPU code", target)});
     data_->report.notes.push_back(
         {data_->target.name, true, Errc::ok,
-         fmt::format("{}: chosen, made for each kernel when it is first wanted", data_->target.name)});
+         fmt::format("{}: chosen, made for each kernel when it is first needed", data_->target.name)});
     return LibraryRef(new Library(std::move(data_)));
   }
 

@@ -61,7 +61,7 @@ Result<void> set_word(const State& state, Words words, std::initializer_list<T*>
   }
   std::string known;
   for (const std::string_view word : words) known += fmt::format("{}{}", known.empty() ? "" : ", ", word);
-  return fail(Errc::invalid_argument, "sampler: '{}' is no {}; want {}", state.value, state.name, known);
+  return fail(Errc::invalid_argument, "sampler: '{}' is not a value of {}; want {}", state.value, state.name, known);
 }
 
 Result<std::vector<float>> numbers_of(const State& state, size_t count) {

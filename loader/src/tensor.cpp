@@ -112,7 +112,7 @@ Result<void> Encoder::set_tensor(uint32_t index, const ArrayView& array) {
   }
   const uint64_t reach = reach_of(shape.extents, shape.strides);
   if (reach == kEndlessReach)
-    return fail(Errc::invalid_argument, "set_tensor({}): an array of more bytes than there are", index);
+    return fail(Errc::invalid_argument, "set_tensor({}): an array of more bytes than can be addressed", index);
   const uint64_t bytes = reach * element->bytes;
   return bind_tensor(index, {array.data, static_cast<size_t>(bytes)}, 0, shape);
 }
@@ -139,9 +139,8 @@ Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, u
     if (i == 0 ? stride != 1 : stride < std::max(next, before))
       return fail(
           Errc::invalid_argument,
-          "set_tensor({}): strides {} of extents {}; Metal wants 1 for dimension 0, and for each other at least "
-          "the one before times the extent there (dimension 0 is an array's last; a transposed array has to be "
-          "copied)",
+          "set_tensor({}): strides {} of extents {}; Metal requires 1 for dimension 0, and for each other at least the "
+          "one before times the extent there (dimension 0 is an array's last; a transposed array has to be copied)",
           index, fmt::join(shape.strides, ", "), fmt::join(shape.extents, ", "));
     fits = extent <= kMostTensorExtent && stride <= kMostTensorExtent;
     if (!fits) break;

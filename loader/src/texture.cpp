@@ -158,7 +158,7 @@ Sampler::~Sampler() = default;
 
 Result<TextureRef> Texture::make(const TextureDescriptor& descriptor, uint64_t row_bytes) {
   if (static_cast<size_t>(descriptor.type) >= std::size(kTypes))
-    return fail(Errc::invalid_argument, "{} is not a type of a texture", static_cast<int>(descriptor.type));
+    return fail(Errc::invalid_argument, "{} is not a texture type", static_cast<int>(descriptor.type));
   const PixelFormatFacts* const format = facts_of(descriptor.format);
   if (format == nullptr) return no_pixel_format(static_cast<uint32_t>(descriptor.format));
   SMELT_TRY_VOID(check_extents(descriptor));

@@ -80,8 +80,8 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
     if (from.info.cpu_only) {
       presence.missing = true;
       presence.reason =
-          "it is for the CPU alone: it computes in double precision, or has atomics of 64 bits, or more threadgroup "
-          "memory than Apple GPUs";
+          "it is for the CPU alone: it computes in double precision, has atomics of 64 bits, or uses more threadgroup "
+          "memory than Apple GPUs have";
     }
     slice.functions.push_back(std::move(presence));
   }

@@ -265,8 +265,7 @@ Result<void> check_length(ByteView answer, uint64_t memory_bytes) {
   const uint64_t most = memory_bytes / 2;
   const uint64_t claimed = answer.size() < kLengthBytes ? 0 : load_le<uint64_t>(answer.data());
   if (answer.size() <= most && claimed <= most) return {};
-  return fail(Errc::corrupt,
-              "the compiling child gives back more than it can have in {} MB of memory: the input is made to do harm",
+  return fail(Errc::corrupt, "the compiling child returns more than fits in {} MB of memory: the input is malicious",
               memory_bytes >> 20);
 }
 

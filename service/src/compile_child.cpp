@@ -108,8 +108,8 @@ MakeElsewhere make_in_children(const Request& request,
 
 Result<void> from_child(Result<void> held, std::string_view input) {
   if (held) return held;
-  return fail(Errc::corrupt, "the compiling child gave back something else for '{}' ({}): the input is made to do harm",
-              input, held.error().message);
+  return fail(Errc::corrupt, "the compiling child returned something else for '{}' ({}): the input is malicious", input,
+              held.error().message);
 }
 
 Result<schema::Library> read_part(ByteView bytes, const Asked& asked) {
@@ -258,7 +258,7 @@ class Helper {
     while (::poll(&ready, 1, 30'000) < 0 && errno == EINTR) {
     }
     if (::recv(ends[0].get(), &word, 1, MSG_DONTWAIT) != 1)
-      return fail(Errc::toolchain_missing, "{} does not come to life", program);
+      return fail(Errc::toolchain_missing, "{} started, but does not answer", program);
     control_ = std::move(ends[0]);
     process_ = ::getpid();
     program_ = child;
@@ -290,9 +290,9 @@ tl::unexpected<Error> died(const ChildJob& job, int status) {
       case SIGXCPU:
         return over_time(job);
       case SIGALRM:
-        return fail(Errc::corrupt,
-                    "the compiling child waited for itself: its memory was damaged by the input, which is damaged, or "
-                    "made to do harm");
+        return fail(
+            Errc::corrupt,
+            "the compiling child deadlocked: the input damaged its memory, so the input is damaged or malicious");
       case SIGKILL:
         return fail(Errc::cancelled,
                     "the compiling child was killed: it, or the system, was out of memory (its limit is {} MB)",
@@ -300,7 +300,7 @@ tl::unexpected<Error> died(const ChildJob& job, int status) {
       default:
         break;
     }
-    return fail(Errc::corrupt, "the compiling child died of signal {} ({}): the input is damaged, or made to do harm",
+    return fail(Errc::corrupt, "the compiling child died of signal {} ({}): the input is damaged or malicious",
                 WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
   return fail(Errc::corrupt, "the compiling child ended with status {} and no result", WEXITSTATUS(status));
@@ -352,7 +352,7 @@ class Talk {
       if (!helper().is_stopped()) works_ = now;
       if (now - works_ > kMostIdle) {
         helper().give_up();
-        return fail(Errc::compile_failed, "{} was stopped, and is waited for no longer", kChildProgram);
+        return fail(Errc::compile_failed, "{} was stopped; smelt no longer waits for it", kChildProgram);
       }
     }
     if (std::chrono::steady_clock::now() > until_) return over_time(job_);
@@ -392,7 +392,7 @@ Result<Built> run_in_child(ChildJob job) {
 #else
 
 Result<Built> run_in_child(ChildJob) {
-  return fail(Errc::toolchain_missing, "compiling in a child is done on Linux alone");
+  return fail(Errc::toolchain_missing, "compiling in a child process works only on Linux");
 }
 
 #endif

@@ -99,8 +99,8 @@ Result<std::vector<Digest>> Session::pull(std::span<const std::string> names, bo
     SMELT_TRY(const auto entry, from->find(*key, true, pull_question()));
     if (!entry)
       return fail(Errc::not_cached,
-                  "pull {}: no remote has the entry {}, or none that may be pulled: one that a trusted key signed, or "
-                  "whose key is the digest of its content, as that of an imported package is",
+                  "pull {}: no remote has the entry {} in a form that may be pulled: it must be signed by a trusted "
+                  "key, or its key must be the digest of its content, as for an imported package",
                   name, to_hex(*key));
     if (at != name.npos)
       SMELT_TRY_VOID(from->local().tag(std::string_view(name).substr(0, at), std::string_view(name).substr(at + 1),

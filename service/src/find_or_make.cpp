@@ -99,13 +99,14 @@ Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work) 
     // One of this machine first, then of those one of all machines.
     const auto ready = [&] { return store->local().indexed(normal); };
     const auto waits = [&] {
-      access.warn(fmt::format("{}: another process compiles it; it is waited for, {} s at most", work.name,
+      access.warn(fmt::format("{}: another process is compiling it; waiting for it, {} s at most", work.name,
                               access.wait_for_others.count() / 1000));
     };
     auto acquired = cache::Flight::acquire(store->local().folder(), normal, access.wait_for_others, ready, waits);
     if (acquired) flight = std::move(*acquired);
     if (flight && !flight->held() && !ready())
-      access.warn(fmt::format("{}: the process that compiles it does not go on; it is compiled here too", work.name));
+      access.warn(
+          fmt::format("{}: the process that compiles it makes no progress; it is compiled here too", work.name));
     if (!flight || flight->held()) leased = store->lease(normal, access.wait_for_others);
     if (leased.waited || (flight && flight->waited()))
       for (const Digest& key : {normal, work.raw})

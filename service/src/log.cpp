@@ -18,7 +18,7 @@ void set_level(spdlog::logger& logger, const char* word) {
   if (level != spdlog::level::off || std::string_view(word) == "off")
     logger.set_level(level);
   else if (*word != 0)
-    logger.warn("SMELT_LOG: '{}' is not a level; known are trace, debug, info, warn, error, critical, off",
+    logger.warn("SMELT_LOG: '{}' is not a level; want trace, debug, info, warn, error, critical or off",
                 printable(word));
 }
 

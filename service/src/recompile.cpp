@@ -68,7 +68,7 @@ Result<schema::Library> recompile_library(schema::Library library, const std::op
     metallibs.push_back(std::move(slice));
   }
   if (metallibs.empty())
-    return fail(Errc::untrusted, "{}: it holds native code alone, and no Metal library to make it from", library.name);
+    return fail(Errc::untrusted, "{}: it holds only native code, and no Metal library to make it from", library.name);
   const auto newest =
       std::max_element(metallibs.begin(), metallibs.end(), [](const auto& a, const auto& b) { return a.air < b.air; });
   SMELT_TRY(const aot::CompiledTarget target, read_functions(library, *newest));

@@ -167,8 +167,7 @@ struct Session::State {
     if (aot::had_fault())
       return fail(
           Errc::toolchain_missing,
-          "{}; and after the fault of LLVM's that was contained in this process nothing more is read here, unless "
-          "the sandbox is 'never'",
+          "{}; LLVM crashed in this process before, so nothing more is read here, unless the sandbox is 'never'",
           built.error().message);
     std::call_once(told_, [&] { warn(fmt::format("{}; compiling without a child process", built.error().message)); });
     return std::optional<Built>();
@@ -402,7 +401,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
     }
     if (!file.bytes.empty()) return file;
     SMELT_TRY(file.bytes, aot::join_libraries(meant, {}));
-    file.warnings.emplace_back("warning: there is no function for the library in any input: it has none");
+    file.warnings.emplace_back("warning: no input has a function for the library, so the library is empty");
     return file;
   });
 }

@@ -84,8 +84,8 @@ Result<std::shared_ptr<const Translated>> Session::translate(const Request& requ
   auto translated = [&]() -> Result<std::shared_ptr<const Translated>> {
     for (const aot::Source& source : request.sources)
       if (!aot::is_metal_source(source.bytes))
-        return fail(Errc::invalid_argument, "{}: it is no Metal source, whose kernels alone are compiled one by one",
-                    source.name);
+        return fail(Errc::invalid_argument,
+                    "{}: it is not Metal source; only kernels of Metal source are compiled one by one", source.name);
     if (options().offline)
       return fail(Errc::not_cached, "{}: nothing is compiled offline (SMELT_OFFLINE)",
                   request.sources.empty() ? "request" : request.sources[0].name);

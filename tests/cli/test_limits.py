@@ -59,10 +59,10 @@ class LimitsTest(CliTest):
         for word in ("overflow_stack", "crash", "llvm_fatal_error", "dump"):
             source = self.write("debug.metal", f"#pragma clang __debug {word}\n" + KERNEL)
             said = self.fail_with(1, "compile", source, "--no-store", "-o", self.folder / "out.smelt")
-            self.assertIn("'#pragma clang __debug' is for makers of compilers", said)
+            self.assertIn("'#pragma clang __debug' is for compiler developers", said)
             source = self.write("debug.metal", f'_Pragma("clang __debug {word}")\n' + KERNEL)
             said = self.fail_with(1, "compile", source, "--no-store", "-o", self.folder / "out.smelt")
-            self.assertIn("'#pragma clang __debug' is for makers of compilers", said)
+            self.assertIn("'#pragma clang __debug' is for compiler developers", said)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class ReadingTest(CliTest):
         os.kill(child, signal.SIGSTOP)
         out, said = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (1, b""))
-        self.assertIn("waits for itself", said.decode())
+        self.assertIn("deadlocked", said.decode())
 
     def test_without_a_process_auto_says_so_and_always_is_an_error(self):
         if os.geteuid() != 0:

@@ -154,7 +154,7 @@ class RemoteTest(CliTest):
         result = smelt("remote", "check", "http://127.0.0.1:9")
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"FAILED", result.stdout)
-        self.assertIn("known are", self.fail_with(2, "remote", "check", "http://host?timeuot=1s"))
+        self.assertIn("the options are", self.fail_with(2, "remote", "check", "http://host?timeuot=1s"))
         os.environ["SMELT_REMOTE"] = ""
         self.assertIn("SMELT_REMOTE", self.fail_with(2, "remote", "check"))
 

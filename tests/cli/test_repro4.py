@@ -45,7 +45,7 @@ PROGRAMS = {
     "numbers/or_disjoint_run.py": r"^((x86-64-v\d \w+|checked|defaults|fast math) loads wrong 0 stores wrong 0 pairs wrong 0\n){3,9}" + NO_LEVEL,
     "numbers/simd_sum_minus_zero.py": r"^(.* simd_sum 0x80000000 quad_sum 0x80000000 prefix_inclusive 0x80000000 float2 0x80000000 lane0 prefix 0x80000000\n)+" + NO_LEVEL,
     "compute/02_missed_race.py": r"^8 .*\n  race on threadgroup variable 'mean'(.|\n)*\n16 .*\n  race on threadgroup variable 'mean'",
-    "compute/03_missed_unwritten.py": r"UnwrittenError: (.|\n)*nobody has written",
+    "compute/03_missed_unwritten.py": r"UnwrittenError: (.|\n)*was never written",
     "compute/04_race_name.py": r"race on threadgroup variable 'last'",
     "compute/13_bounds_text.py": r"offset 32 of threadgroup variable 'other', which has 32 bytes",
     "compute/14_unwritten_through_simd_sum.py": r"^uint found\nfloat found\n$",

@@ -110,8 +110,8 @@ class RunTest(CliTest):
         self.assertEqual(smelt(*run, "f32[4]", "f32[4]", "f32:2").stderr, b"")
         for wrong in ("i32[4]", "u8[16]", "bool[16]", "i8[16]", "f16[8]", "u16[8]", "f64[4]"):
             said = self.fail_with(1, *run, wrong, "f32[4]", "f32:2")
-            self.assertIn(f"argument '{wrong}' is {wrong[: wrong.index('[')]}; 'saxpy' wants float in buffer 0 'x'; pass elements of float32", said)
-        self.assertIn("wants float in buffer 2 'a'", self.fail_with(1, *run, "f32[4]", "f32[4]", "i32:2"))
+            self.assertIn(f"argument '{wrong}' is {wrong[: wrong.index('[')]}; 'saxpy' expects float in buffer 0 'x'; pass elements of float32", said)
+        self.assertIn("expects float in buffer 2 'a'", self.fail_with(1, *run, "f32[4]", "f32[4]", "i32:2"))
         self.assertIn("argument 'u32:1': 'saxpy' has no buffer 3", smelt(*run, "f32[4]", "f32[4]", "f32:2", "u32:1").stderr.decode())
 
     def test_what_lies_otherwise_or_is_too_short(self):

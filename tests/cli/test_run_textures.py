@@ -107,11 +107,11 @@ class RunTexturesTest(CliTest):
             ("a texture must be an array, not a number", ("--texture", "from=f32:1")),
             ("three channels", ("--texture", "from=u8[1,1,3]")),
             ("no pixel format has elements of f64", ("--texture", "from=f64[1,1]")),
-            ("pixel format 'bc1' is not among", ("--texture", "from:bc1=u8[1,1]")),
+            ("the CPU does not support pixel format 'bc1'", ("--texture", "from:bc1=u8[1,1]")),
             ("want uint8 with 4 channels", ("--texture", "from:rgba8unorm=u8[1,1]")),
             ("uses texture 0 'from', which is not bound", ()),
             ("has no sampler 'by'; it has none", ("--texture", "from=u8[1,1]", "--sampler", "by=filter::linear")),
-            ("'cubic' is no filter", ("--sampler", "by=filter::cubic")),
+            ("'cubic' is not a value of filter", ("--sampler", "by=filter::cubic")),
             ("want u8 of height x width", ("--texture", f"from=f32[1,1]={self.folder}/o.png")),
         ):
             with self.subTest(words=words):

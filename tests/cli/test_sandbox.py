@@ -224,7 +224,7 @@ class SandboxTest(CliTest):
     def test_a_child_that_stands_still_is_ended(self):
         process, helper, child = self.start(self.library())
         os.kill(child, signal.SIGSTOP)
-        self.assertIn("waited for itself", process.stderr.read().decode())
+        self.assertIn("deadlocked", process.stderr.read().decode())
         self.assertEqual(process.wait(10), 1)
 
     def test_a_helper_that_dies_is_an_error(self):

@@ -181,12 +181,12 @@ class CheckedTensorsTest(TensorTest):
         self.assertEqual(self.watched(text % 32, "some", *sizes, threads=(32, 32)).returncode, 0)
         result = self.watched(text % 20, "some", *sizes, threads=(32, 32))
         self.assertEqual(result.returncode, 1)
-        self.assertIn(b"all threads of a SIMD group must come to it", result.stderr)
+        self.assertIn(b"all threads of a SIMD group must reach it", result.stderr)
 
     def test_elements_are_not_followed(self):
         result = smelt("compile", self.source(INLINE), "--target", "macos26.2", "--checked=init",
                        "-o", self.folder / "k.smelt")  # fmt: skip
-        self.assertIn(b"works on tensors, whose elements are not followed (--checked=init)", result.stderr)
+        self.assertIn(b"uses tensors, whose elements --checked=init does not track", result.stderr)
 
 
 if __name__ == "__main__":

@@ -156,6 +156,10 @@ class Readers(unittest.TestCase):
             "find a race": ("docs/guide/races.md", "What each check finds", 1),
             "share a store": ("docs/guide/remotes.md", "Which server", 1),
             "what is unproven": ("docs/guide/install.md", "What has run where", 1),
+            "write a PyTorch operator": ("docs/guide/pytorch-kernels.md", "Check a kernel", 1),
+            "is it fast": ("docs/design/measured.md", "Summary", 1),
+            "which Pythons": ("docs/guide/install.md", "The wheels", 1),
+            "remove it": ("docs/guide/install.md", "Remove smelt", 1),
             "what are a function's parameters": ("docs/reference/python-api.md", "Compile and load", 2),
         }
         for question, (name, heading, most) in questions.items():

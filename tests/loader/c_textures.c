@@ -135,14 +135,14 @@ static void samplers(void) {
 /* Words that do not parse, and what is said of them. */
 static void words(void) {
   static const char* const wrong[][2] = {
-      {"filter::cubic", "'cubic' is no filter; want nearest, linear"},
+      {"filter::cubic", "'cubic' is not a value of filter; want nearest, linear"},
       {"filter", "want states as Metal source has them"},
       {"filter::linear, , address::repeat", "want states"},
       {"lod_clamp(1)", "takes 2 numbers"},
       {"lod_clamp(1, x)", "takes 2 numbers"},
       {"lod_clamp(1, 2, 3)", "takes 2 numbers"},
       {"lod_clamp(2, 1)", "from 2 to 1"},
-      {"filter(1)", "is no filter"},
+      {"filter(1)", "is not a value of filter"},
       {"max_anisotropy(1.5)", "whole number"},
       {"bias(1)", "'bias' is not a state"},
       {"coord::pixel, address::repeat", "cannot repeat"},

@@ -79,7 +79,7 @@ TEST_CASE("an unknown name is answered with near ones") {
   REQUIRE(code_of(near) == Errc::function_not_found);
   CHECK(contains(near.error().message, "'saxpy'"));
   CHECK(near.error().subject == "sxapy");
-  CHECK(contains(message_of(library->function("_Z5saxpyPfS_")), "It is here as 'saxpy'"));
+  CHECK(contains(message_of(library->function("_Z5saxpyPfS_")), "It has this function as 'saxpy'"));
   CHECK(contains(message_of(library->function("groups")), "'count_groups'"));
   CHECK(code_of(library->function("")) == Errc::function_not_found);
   CHECK(code_of(library->function(std::string(10000, 'x'))) == Errc::function_not_found);

@@ -168,11 +168,11 @@ TEST_CASE("the null table, sizes, and what a pipeline says of its table") {
   }
 }
 
-TEST_CASE("functions of a finished Metal library are linked, those of another library are not") {
+TEST_CASE("functions of a finished Metal library are linked, those from another library are not") {
   const Pool pool;
   const Linked of_other("apply", {function("add", library(std::string(kSource) + "// another"))});
   CHECK(!of_other.state);
-  CHECK_MESSAGE(has(of_other.error, "of another library"), of_other.error);
+  CHECK_MESSAGE(has(of_other.error, "from another library"), of_other.error);
   const Linked of_kernel("apply", {function("plain")});
   CHECK_MESSAGE(has(of_kernel.error, "'plain' is a kernel function"), of_kernel.error);
   auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());

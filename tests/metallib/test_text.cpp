@@ -53,10 +53,10 @@ TEST_CASE("a text that is wrong is refused with its line") {
   CHECK(message(head + "function \"\\n\"") == "line 3: unknown escape; want \\\", \\\\ or \\xHH");
   CHECK(message(head + "module wrapped {\n00\n") == "line 4: '{' without its '}'");
   CHECK(message(head + "module wrapped 0") ==
-        "line 3: '0' is no payload item: want hexadecimal bytes, text, u16:N, zero:N ...");
+        "line 3: '0' is not a payload item: want hexadecimal bytes, text, u16:N, zero:N ...");
   for (const char digits : {'g', 'G', '/', '@', '`'})
     CHECK(message(head + "module wrapped 4" + digits) ==
-          fmt::format("line 3: '4{}' is no payload item: want hexadecimal bytes, text, u16:N, zero:N ...", digits));
+          fmt::format("line 3: '4{}' is not a payload item: want hexadecimal bytes, text, u16:N, zero:N ...", digits));
   CHECK(message(head + "variables u8:256") ==
         "line 3: 'u8:256': want u8, u16, u32, u64 or zero, ':' and a number that fits");
   CHECK(message(head + "variables zero:2147483648") == "line 3: 'zero:2147483648': more than 67108864 zeros in all");

@@ -290,7 +290,7 @@ TEST_CASE("text that is no UTF-8 is refused, and what only tells is written as t
     const auto package = Package::open(forged);
     REQUIRE_FALSE(package);
     CHECK(package.error().code == Errc::corrupt);
-    CHECK(package.error().message.find("is no UTF-8") != std::string::npos);
+    CHECK(package.error().message.find("is not UTF-8") != std::string::npos);
   }
   Library library = two_kernels();
   library.functions[0].arguments[0].name = "\xFF";

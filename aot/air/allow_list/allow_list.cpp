@@ -58,7 +58,7 @@ std::vector<Breach> find_breaches(const llvm::Module& module, size_t most, Space
 Result<void> admit(llvm::Module& module) {
   const std::vector<Breach> found = find_breaches(module, 1);
   if (!found.empty())
-    return fail(Errc::unsupported, "{}{}{}: AIR has no such thing, so nothing is compiled from this module",
+    return fail(Errc::unsupported, "{}{}{}: AIR does not allow this, so nothing is compiled from this module",
                 found[0].place, found[0].place.empty() ? "" : ": ", found[0].message);
   for (llvm::Function& function : module) keep_listed(function);
   for (llvm::GlobalVariable& global : module.globals()) {

@@ -14,9 +14,9 @@ void ModuleChecker::constant(const Constant& constant) {
   if (!constant.payload) {
     for (const Field& field : module_.fields_of(constant)) {
       if (field.kind != Field::absolute) continue;
-      if (!known_[field.value]) return wrong("a constant names a value that is not written");
+      if (!known_[field.value]) return wrong("a constant refers to a value that is not written");
       if (module_.values[field.value].depth >= module_.values[constant.value].depth)
-        return wrong("a constant stands before its operand");
+        return wrong("a constant comes before its operand");
     }
   }
   switch (constant.code) {
@@ -69,7 +69,7 @@ void ModuleChecker::words(const Constant& constant) {
 
 void ModuleChecker::constant_cast(const Constant& constant) {
   const auto fields = module_.fields_of(constant);
-  if (fields.size() != 3) return wrong("a constant cast wants three operands");
+  if (fields.size() != 3) return wrong("a constant cast takes three operands");
   const TypeId from = type_of(fields[2].value), to = type_of(constant.value);
   same("operand of a constant cast", from, fields[1].value);
   if (!legal_cast(fields[0].value, from, to))
@@ -78,7 +78,7 @@ void ModuleChecker::constant_cast(const Constant& constant) {
 
 void ModuleChecker::constant_gep(const Constant& constant) {
   const auto fields = module_.fields_of(constant);
-  if (fields.size() < 3 || fields.size() % 2 == 0) return wrong("a constant getelementptr wants pairs of operands");
+  if (fields.size() < 3 || fields.size() % 2 == 0) return wrong("a constant getelementptr takes pairs of operands");
   const TypeId source = fields[0].value;
   std::vector<ValueRef> operands;
   for (size_t i = 1; i < fields.size(); i += 2) {
@@ -86,12 +86,12 @@ void ModuleChecker::constant_gep(const Constant& constant) {
     operands.push_back(fields[i + 1].value);
   }
   const TypeId base = types_.scalar_of(type_of(operands[0]));
-  if (!types_.is_pointer(base)) return wrong("the base of a constant getelementptr is no pointer");
+  if (!types_.is_pointer(base)) return wrong("the base of a constant getelementptr is not a pointer");
   if (!same("pointee of a constant getelementptr's base", types_.pointee(base), source)) return;
   const auto end = walk(source, std::span(operands).subspan(1));
-  if (!end) return wrong(fmt::format("a constant getelementptr leaves '{}'", types_.text(source)));
+  if (!end) return wrong(fmt::format("a constant getelementptr goes outside '{}'", types_.text(source)));
   const TypeId result = types_.scalar_of(type_of(constant.value));
-  if (!types_.is_pointer(result)) return wrong("a constant getelementptr makes no pointer");
+  if (!types_.is_pointer(result)) return wrong("a constant getelementptr does not make a pointer");
   same("pointee of a constant getelementptr", types_.pointee(result), *end);
 }
 
@@ -112,18 +112,18 @@ void ModuleChecker::constant_parts(const Constant& constant) {
       return;
     }
     case bitc::CST_CODE_CE_BINOP:
-      if (fields.size() < 3) return wrong("a constant operation wants three operands");
+      if (fields.size() < 3) return wrong("a constant operation takes three operands");
       same("left side of a constant operation", type_of(fields[1].value), type);
       same("right side of a constant operation", type_of(fields[2].value), type);
       return;
     case bitc::CST_CODE_CE_EXTRACTELT:
-      if (fields.size() != 4) return wrong("a constant extractelement wants four operands");
+      if (fields.size() != 4) return wrong("a constant extractelement takes four operands");
       same("vector of a constant extractelement", type_of(fields[1].value), fields[0].value);
       same("index of a constant extractelement", type_of(fields[3].value), fields[2].value);
       same("result of a constant extractelement", type, types_.scalar_of(fields[0].value));
       return;
     case bitc::CST_CODE_CE_INSERTELT:
-      if (fields.size() != 4) return wrong("a constant insertelement wants four operands");
+      if (fields.size() != 4) return wrong("a constant insertelement takes four operands");
       same("vector of a constant insertelement", type_of(fields[0].value), type);
       same("element of a constant insertelement", type_of(fields[1].value), types_.scalar_of(type));
       same("index of a constant insertelement", type_of(fields[3].value), fields[2].value);

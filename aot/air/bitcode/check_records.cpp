@@ -14,7 +14,7 @@ ValueRef ModuleChecker::value() {
   const Field* field = peek();
   if (!field || field->kind == Field::literal || field->kind == Field::metadata ||
       field->kind == Field::local_metadata) {
-    wrong(fmt::format("operand {} is no value", at_));
+    wrong(fmt::format("operand {} is not a value", at_));
     return kNoValue;
   }
   ++at_;
@@ -25,7 +25,7 @@ ValueRef ModuleChecker::value() {
 uint64_t ModuleChecker::literal() {
   const Field* field = peek();
   if (!field || field->kind != Field::literal) {
-    wrong(fmt::format("operand {} is no literal", at_));
+    wrong(fmt::format("operand {} is not a literal", at_));
     return 0;
   }
   ++at_;
@@ -216,7 +216,7 @@ void ModuleChecker::call() {
     if (types_.is(parts[i], TypeKind::metadata)) {
       const Field* field = peek();
       if (!field || (field->kind != Field::metadata && field->kind != Field::local_metadata))
-        return wrong(fmt::format("argument {} is no metadata", i - 1));
+        return wrong(fmt::format("argument {} is not metadata", i - 1));
       ++at_;
       continue;
     }
@@ -235,14 +235,14 @@ void ModuleChecker::phi() {
   const size_t end = fields_.size() % 2 == 0 ? fields_.size() - 1 : fields_.size();
   while (at_ < end && !error_) {
     same("incoming value of a phi", type_of(value()), type);
-    if (literal() >= body_->blocks.size()) wrong("a phi names a block that is not there");
+    if (literal() >= body_->blocks.size()) wrong("a phi names a block that does not exist");
   }
 }
 
 void ModuleChecker::branches() {
   no_result();
   auto block = [&] {
-    if (literal() >= body_->blocks.size()) wrong("a branch to a block that is not there");
+    if (literal() >= body_->blocks.size()) wrong("a branch to a block that does not exist");
   };
   switch (record_->code) {
     case bitc::FUNC_CODE_INST_RET:
@@ -282,11 +282,11 @@ void ModuleChecker::vectors() {
   const TypeId element = types_.scalar_of(vector);
   switch (record_->code) {
     case bitc::FUNC_CODE_INST_EXTRACTELT:
-      if (!is_integer(type_of(value()))) wrong("the index of an extractelement is no integer");
+      if (!is_integer(type_of(value()))) wrong("the index of an extractelement is not an integer");
       return result(element);
     case bitc::FUNC_CODE_INST_INSERTELT:
       same("element of an insertelement", type_of(value()), element);
-      if (!is_integer(type_of(value()))) wrong("the index of an insertelement is no integer");
+      if (!is_integer(type_of(value()))) wrong("the index of an insertelement is not an integer");
       return result(vector);
     default: {
       same("second vector of a shuffle", type_of(value()), vector);

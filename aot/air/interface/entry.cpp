@@ -133,7 +133,7 @@ bool runs_on_cpu(std::string_view stage) {
 }
 
 std::string why_not_on_cpu(std::string_view stage) {
-  return fmt::format("a {} function: kernels, vertex and fragment functions run on the CPU", stage);
+  return fmt::format("a {} function: only kernels, vertex and fragment functions run on the CPU", stage);
 }
 
 bool has_entries(const llvm::Module& module) {

@@ -102,8 +102,7 @@ class Finder {
     const auto* members = llvm::dyn_cast<llvm::StructType>(type);
     const unsigned returned = type->isVoidTy() ? 0 : members != nullptr ? members->getNumElements() : 1;
     if (count != returned)
-      return fail(Errc::corrupt, "'{}' returns {} values, its metadata speaks of {}", function_.getName(), returned,
-                  count);
+      return fail(Errc::corrupt, "'{}' returns {} values, its metadata lists {}", function_.getName(), returned, count);
     std::set<std::string> names;
     for (unsigned i = 0; i < count; ++i) {
       const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(list->getOperand(i));
@@ -132,8 +131,8 @@ class Finder {
     const ElementParts parts = parts_of(type);
     if (parts.count == 0)
       return fail(Errc::unsupported,
-                  "'{}' of '{}' is neither a number nor a vector or array of numbers: not on the CPU", name_of(value),
-                  function_.getName());
+                  "'{}' of '{}' is neither a number nor a vector or array of numbers: not supported on the CPU",
+                  name_of(value), function_.getName());
     StageArray array;
     array.name = name_of(value);
     array.kind = plain(value.kind);
@@ -147,7 +146,7 @@ class Finder {
     while (next_ > 0 && taken_.count(next_ - 1) != 0) --next_;
     if (next_ == 0)
       return fail(Errc::unsupported,
-                  "'{}' has {} inputs and results and {} buffers; on the CPU they have {} slots together",
+                  "'{}' has {} inputs and results and {} buffers; the CPU has {} slots for all of them",
                   function_.getName(), arrays_.size(), taken_.size(), kBufferSlots);
     array.slot = --next_;
     return {};

@@ -94,7 +94,7 @@ Result<std::unique_ptr<llvm::Module>> parse_text(std::string_view source, llvm::
     offset = static_cast<size_t>(place - text.data());
   offset = std::min(respelled.original_offset(offset), source.size());
   const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<ptrdiff_t>(offset), '\n');
-  return fail(Errc::compile_failed, "line {}: {}{} (LLVM {} reads this with newer spellings up to LLVM 22 mapped)",
+  return fail(Errc::compile_failed, "line {}: {}{} (LLVM {} read this, with newer spellings up to LLVM 22 mapped)",
               line, diagnostic.getMessage().str(), token_at(source, offset), kOurLlvm);
 }
 
@@ -146,11 +146,12 @@ Result<std::unique_ptr<llvm::Module>> parse_here(ByteView bytes, std::string_vie
     }
     case Kind::metallib:
     case Kind::universal:
-      return fail(Errc::source_type, "a Metal library where LLVM IR is wanted: take its modules one by one");
+      return fail(Errc::source_type, "a Metal library where LLVM IR is expected: pass its modules one by one");
     case Kind::msl:
       return fail(Errc::source_type, "text that is not LLVM IR");
     case Kind::unknown:
-      return fail(Errc::source_type, "{} where Metal source, a Metal library or LLVM IR is wanted", looks_like(bytes));
+      return fail(Errc::source_type, "{} where Metal source, a Metal library or LLVM IR is expected",
+                  looks_like(bytes));
   }
   if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
   SMELT_TRY(const bool drops, verify(*module));

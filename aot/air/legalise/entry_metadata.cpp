@@ -30,7 +30,7 @@ Result<unsigned> attribute_number(const llvm::Argument& argument, const char* ke
   const std::string text = attribute_text(argument, key, "");
   unsigned number = otherwise;
   if (!text.empty() && llvm::StringRef(text).getAsInteger(10, number))
-    return fail(Errc::compile_failed, "argument '{}': {}=\"{}\" is no number", argument.getName(), key, text);
+    return fail(Errc::compile_failed, "argument '{}': {}=\"{}\" is not a number", argument.getName(), key, text);
   return number;
 }
 
@@ -209,7 +209,7 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const Predicates& 
   std::string access = attribute_text(argument, kernel_ir::kAccess, "");
   if (access.empty()) access = space == kConstant || only_reads(argument) ? "read" : "read_write";
   if (access != "read" && access != "read_write" && access != "write")
-    return fail(Errc::compile_failed, "argument '{}': access \"{}\" is none of read, read_write", argument.getName(),
+    return fail(Errc::compile_failed, "argument '{}': access \"{}\" is neither read nor read_write", argument.getName(),
                 access);
 
   EntryArgumentNode node;
@@ -237,7 +237,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& 
   const std::string word = attribute_text(argument, kernel_ir::kHandle, "");
   const std::optional<BindingClass> kind = binding_class_named(word);
   if (!kind || !argument.getType()->isPointerTy())
-    return fail(Errc::compile_failed, "argument '{}': \"{}\" is no class of handles", argument.getName(), word);
+    return fail(Errc::compile_failed, "argument '{}': \"{}\" is not a class of handles", argument.getName(), word);
   EntryArgumentNode node;
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
@@ -331,12 +331,12 @@ Result<std::optional<unsigned>> most_threads(const PassContext& context) {
   if (!threads && attribute.isValid()) {
     unsigned number = 0;
     if (attribute.getValueAsString().getAsInteger(10, number))
-      return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is no number", context.entry->getName(),
+      return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is not a number", context.entry->getName(),
                   kernel_ir::kMaxThreads, attribute.getValueAsString());
     threads = number;
   }
   if (threads && (*threads == 0 || *threads > kMostThreads))
-    return fail(Errc::group_too_large, "kernel '{}' wants {} threads per threadgroup; Apple GPUs have 1 to {}",
+    return fail(Errc::group_too_large, "kernel '{}' asks for {} threads per threadgroup; Apple GPUs allow 1 to {}",
                 context.entry->getName(), *threads, kMostThreads);
   return threads;
 }

@@ -132,8 +132,8 @@ Result<void> infer_address_spaces(PassContext& context) {
     const llvm::Value* cast = leftover_cast(*instruction);
     if (!cast) continue;
     return refuse(*instruction,
-                  "a pointer of address space {} is used as a generic one and may meet pointers of other spaces here; "
-                  "AIR's loads and stores name one space",
+                  "a pointer to address space {} is used as a generic pointer and may be mixed with pointers to other "
+                  "spaces here; AIR's loads and stores name one space",
                   llvm::cast<llvm::AddrSpaceCastOperator>(cast)->getSrcAddressSpace());
   }
   return {};

@@ -92,8 +92,8 @@ Result<void> inline_helpers(PassContext& context) {
     if (must_inline(function)) {
       if (is_recursive)
         return fail(Errc::compile_failed,
-                    "function '{}' calls itself and takes generic pointers, hardware values or types that AIR has not; "
-                    "it would have to be inlined, which recursion forbids",
+                    "function '{}' calls itself and takes generic pointers, hardware values or types that AIR does not "
+                    "have; it would have to be inlined, which recursion forbids",
                     llvm::demangle(function.getName()));
       always_inline(function);
       for (llvm::User* user : function.users())

@@ -82,7 +82,7 @@ Result<void> check_finished(const PassContext& context, const std::string& funct
   for (const Finding& one : found)
     if (one.severity == Finding::Severity::error)
       return fail(Errc::unsupported, "{}{}{}: {}", one.place, one.place.empty() ? "" : ": ", one.message,
-                  one.check == Check::foreign ? "AIR has no such thing" : "a library with that does not verify");
+                  one.check == Check::foreign ? "AIR does not allow this" : "a library with this does not verify");
   return {};
 }
 

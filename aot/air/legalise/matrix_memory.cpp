@@ -68,7 +68,7 @@ Result<Operands> to_old_form(llvm::IRBuilder<>& builder, const llvm::CallBase& c
   const bool transposed = !row_major && is_one(known_lane(strides, 1));
   if (!row_major && !transposed)
     return refuse(call,
-                  "a matrix whose strides are not known cannot be said in AIR 2.7; targets from macos26 and ios26 can");
+                  "AIR 2.7 cannot express a matrix whose strides are not known; targets from macos26 and ios26 can");
   llvm::Value* const pitch = part(builder, strides, row_major ? 1 : 0);
   llvm::Value* const place = row_major ? origin : builder.CreateShuffleVector(origin, {1, 0});
   return Operands{pitch, place, builder.getInt1(transposed)};

@@ -87,7 +87,7 @@ Result<void> memory_order_forms(PassContext& context) {
     for (llvm::User* user : llvm::make_early_inc_range(function->users())) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
       if (!call || call->getCalledFunction() != function)
-        return fail(Errc::compile_failed, "{}: its address is taken, which AIR does not have", name);
+        return fail(Errc::compile_failed, "{}: its address is taken, which AIR does not allow", name);
       llvm::IRBuilder<> builder(call);
       CallOperands operands(call->args());
       if (is_new) {

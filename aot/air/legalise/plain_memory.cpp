@@ -79,7 +79,8 @@ Result<void> plain_globals(llvm::Module& module, const llvm::DataLayout& layout)
     if (global->hasInitializer() && !llvm::isa<llvm::UndefValue>(global->getInitializer())) {
       std::vector<uint8_t> bytes(type->getNumElements(), 0);
       if (!put_bytes(global->getInitializer(), layout, bytes))
-        return fail(Errc::compile_failed, "constant '{}' of type {} holds what is not known before the kernel runs",
+        return fail(Errc::compile_failed,
+                    "constant '{}' of type {} holds values that are not known before the kernel runs",
                     global->getName(), text_of(*global->getValueType()));
       initializer = llvm::ConstantDataArray::get(module.getContext(), llvm::ArrayRef<uint8_t>(bytes));
     }

@@ -26,17 +26,17 @@ std::string_view foreign_target(llvm::StringRef name) {
 }
 
 Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
-  if (call.isInlineAsm()) return refuse(call, "inline assembly is of the input's own target and cannot be translated");
+  if (call.isInlineAsm()) return refuse(call, "inline assembly belongs to the input's target and cannot be translated");
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) {
     if (llvm::isa<llvm::Function>(call.getCalledOperand()->stripPointerCasts()))
       return refuse(call, "the call's type is not the type of the function it calls");
     if (kernel_ir::is_call_of_table(call)) return {};
-    return refuse(call, "calls through a pointer; AIR has direct calls only, and those of functions in a table");
+    return refuse(call, "calls through a pointer; AIR has only direct calls and calls of functions in a table");
   }
   const llvm::StringRef name = callee->getName();
   if (const std::string_view target = foreign_target(name); !target.empty())
-    return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", name, target);
+    return refuse(call, "'{}' is an intrinsic of {}; the reader does not translate this dialect", name, target);
   if (callee->isDeclaration() && !kernel_ir::is_operation(name) && !allow_undefined) {
     if (const llvm::Attribute told = callee->getFnAttribute(kernel_ir::kUndefined); told.isValid())
       return fail(Errc::compile_failed, "{}", told.getValueAsString());

@@ -170,8 +170,8 @@ Result<llvm::Value*> SamplerHandles::of_load(llvm::LoadInst& load) {
   const bool is_mixed = held.has_handles && !held.states.empty();
   if (held.is_unknown || (is_mixed && held.is_copied_from_table))
     return refuse(*call_,
-                  "a sampler must be an argument, a member of an argument buffer or constexpr; this one is "
-                  "kept in a variable with others");
+                  "a sampler must be an argument, a member of an argument buffer or constexpr; this one shares a "
+                  "variable with others");
   if (!held.has_handles && !held.states.empty()) return choose(load, held.states);
   for (llvm::StoreInst* store : held.stores) {
     llvm::Value* const bits = store->getValueOperand();

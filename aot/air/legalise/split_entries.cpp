@@ -16,12 +16,12 @@ Result<std::vector<EntryPoint>> find_entries(const llvm::Module& module) {
     if (const llvm::NamedMDNode* list = entry_list(module, stage))
       for (const llvm::MDNode* node : list->operands())
         if (const llvm::Function* function = function_of(*node); !function || function->isDeclaration())
-          return fail(Errc::compile_failed, "!air.{} names no function with a body", stage);
+          return fail(Errc::compile_failed, "!air.{} does not name a function with a body", stage);
   std::vector<EntryPoint> entries = entry_points(module);
   if (entries.empty())
-    return fail(
-        Errc::compile_failed,
-        "no entry point: neither !air.kernel metadata nor a function marked as a kernel; name one to make it so");
+    return fail(Errc::compile_failed,
+                "no entry point: the module has neither !air.kernel metadata nor a function marked as a kernel; name a "
+                "function to make it a kernel");
   return entries;
 }
 

@@ -294,7 +294,7 @@ Splitter::Pieces Splitter::members(Builder& builder, llvm::Value* aggregate) {
 Result<Splitter::Pieces> Splitter::call(Builder& builder, llvm::CallInst& call) {
   for (const llvm::Use& argument : call.args())
     if (must_split(argument->getType()) && !llvm::isa<llvm::IntrinsicInst>(call))
-      return refuse(call, "passes {}, which AIR cannot", text_of(*argument->getType()));
+      return refuse(call, "passes {}, which AIR does not allow", text_of(*argument->getType()));
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
     if (call.getType()->isVectorTy() && llvm::isTriviallyVectorizable(intrinsic->getIntrinsicID()))
       return elementwise(builder, call);
@@ -303,7 +303,7 @@ Result<Splitter::Pieces> Splitter::call(Builder& builder, llvm::CallInst& call) 
   builder.SetInsertPoint(call.getNextNode());
   const Pieces all = members(builder, &call);
   if (all.empty() && must_split(call.getType()))
-    return refuse(call, "answers {}, which AIR cannot", text_of(*call.getType()));
+    return refuse(call, "gives {}, which AIR does not allow", text_of(*call.getType()));
   return all;
 }
 
@@ -343,7 +343,8 @@ Result<Splitter::Pieces> Splitter::rewrite(Builder& builder, Instruction& instru
       return elementwise(builder, instruction);
     case Instruction::Ret:
       if (!is_whole_result(instruction.getOperand(0)->getType()))
-        return refuse(instruction, "returns {}, which AIR cannot", text_of(*instruction.getOperand(0)->getType()));
+        return refuse(instruction, "returns {}, which AIR does not allow",
+                      text_of(*instruction.getOperand(0)->getType()));
       give_back(builder, llvm::cast<llvm::ReturnInst>(instruction));
       return none();
     default:

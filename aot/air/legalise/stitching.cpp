@@ -206,7 +206,8 @@ class Stitching {
 Result<llvm::MDNode*> with_stitching(llvm::Function& function, const llvm::MDNode& entry) {
   const llvm::StringRef text = function.getFnAttribute(kernel_ir::kStitching).getValueAsString();
   const auto values = kernel_ir::parse_stitching({text.data(), text.size()});
-  if (!values) return fail(Errc::compile_failed, "'{}' is stitchable, and not said how", function.getName());
+  if (!values)
+    return fail(Errc::compile_failed, "'{}' is stitchable, but its attribute does not say how", function.getName());
   llvm::SmallVector<llvm::Metadata*, 8> operands(entry.op_begin(), entry.op_end());
   operands.push_back(Stitching(function).info(*values));
   return llvm::MDNode::get(function.getContext(), operands);

@@ -72,7 +72,8 @@ class TensorWriter {
 
   static Result<int64_t> number(const CallInst& call, unsigned index) {
     const auto* value = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(index));
-    if (value == nullptr) return refuse(call, "a product's shape, kind or type is not known when it is compiled");
+    if (value == nullptr)
+      return refuse(call, "a product's shape, kind or type is not known when the kernel is compiled");
     return value->getSExtValue();
   }
 
@@ -152,7 +153,7 @@ class TensorWriter {
         if (product->getOpcode() == llvm::Instruction::Shl) return uint64_t{1} << factor->getZExtValue();
         if (product->getOpcode() == llvm::Instruction::Mul) return factor->getZExtValue();
       }
-    return refuse(call, "the number of threads of a product is not known when it is compiled");
+    return refuse(call, "the number of threads of a product is not known when the kernel is compiled");
   }
 
   Result<void> give_cooperative_memory(CallInst& call) {
@@ -207,7 +208,7 @@ class TensorWriter {
   Result<std::string> typed(const CallInst& call, unsigned type) {
     SMELT_TRY(const int64_t code, number(call, type));
     if (const auto* element = kernel_ir::tensor_element(static_cast<uint64_t>(code))) return element->name.str();
-    return refuse(call, "a product of elements that it does not know");
+    return refuse(call, "AIR has no product of these elements");
   }
   /// "dv_f16": where a tensor's elements are, and of which type.
   Result<std::string> placed(const CallInst& call, unsigned space) {

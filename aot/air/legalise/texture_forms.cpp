@@ -48,7 +48,7 @@ Result<void> rewrite_call(const PassContext& context, const TextureOperation& op
   }
   const auto arguments = texture_operands_for(operation, operands, builder, context.target.air, read_sampler);
   if (arguments.size() != declared.arg_size())
-    return refuse(call, "'{}' has other operands in AIR {}.{}", declared.getName(), context.target.air.major,
+    return refuse(call, "'{}' takes other operands in AIR {}.{}", declared.getName(), context.target.air.major,
                   context.target.air.minor);
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i]->getType() != declared.getArg(static_cast<unsigned>(i))->getType())
@@ -71,7 +71,7 @@ Result<void> rewrite_operation(const PassContext& context, llvm::Function& funct
   const auto operation = texture_operation_of(name);
   if (!operation) {
     if (function.getName().starts_with(kNeutralPrefix))
-      return fail(Errc::compile_failed, "'{}' is no operation on textures", function.getName());
+      return fail(Errc::compile_failed, "'{}' is not a texture operation", function.getName());
     return {};
   }
   const auto wanted = lookup(name, context.target.air);
@@ -157,7 +157,7 @@ Result<void> widen_samplers(const PassContext& context) {
         state_of(context, first->getZExtValue(), second != nullptr ? second->getZExtValue() : 0);
     if (state->getType() == value->getType()) continue;
     if (second != nullptr && !second->isZero())
-      return fail(Errc::unsupported, "a constant sampler has a state that AIR {}.{} cannot say",
+      return fail(Errc::unsupported, "a constant sampler has a state that AIR {}.{} cannot express",
                   context.target.air.major, context.target.air.minor);
     auto* made = new llvm::GlobalVariable(context.module, state->getType(), true, old->getLinkage(), state, "", nullptr,
                                           llvm::GlobalValue::NotThreadLocal, kConstant);

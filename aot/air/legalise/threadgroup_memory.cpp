@@ -25,7 +25,7 @@ Result<uint64_t> dynamic_size(const PassContext& context) {
   uint64_t size = 0;
   if (!attribute.isValid()) return 0;
   if (attribute.getValueAsString().getAsInteger(10, size))
-    return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is no number of bytes", context.entry->getName(),
+    return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is not a number of bytes", context.entry->getName(),
                 kernel_ir::kThreadgroupMemory, attribute.getValueAsString());
   return size;
 }
@@ -88,8 +88,8 @@ Result<void> threadgroup_memory(PassContext& context) {
     if (is_unsized(*global, layout)) {
       if (dynamic == 0)
         return fail(Errc::compile_failed,
-                    "kernel '{}' uses '{}', threadgroup memory of no given size; say how many bytes "
-                    "(--threadgroup-memory, or the kernel's metadata)",
+                    "kernel '{}' uses '{}', threadgroup memory without a size; give its bytes (--threadgroup-memory, "
+                    "or the kernel's metadata)",
                     context.entry->getName(), name);
       if (sized_one)
         return fail(Errc::compile_failed, "kernel '{}' has two threadgroup arrays without a size; '{}' is one of them",

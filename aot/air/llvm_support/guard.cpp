@@ -154,10 +154,9 @@ void give_up(const Error& error) {
 }
 
 tl::unexpected<Error> crashed(std::string_view what) {
-  auto error =
-      fail(Errc::corrupt,
-           "LLVM does not survive this module: it is damaged, or made to do harm; 'smelt verify' says more. If it "
-           "came out of a compiler as it is, please report it");
+  auto error = fail(Errc::corrupt,
+                    "LLVM crashed on this module: it is damaged or malicious; 'smelt verify' says more. If a compiler "
+                    "wrote it like this, please report it");
   return what.empty() ? error : tl::unexpected(Error(error.value()).in(what));
 }
 

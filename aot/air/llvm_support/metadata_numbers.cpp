@@ -108,7 +108,7 @@ void MetadataNumbers::debug_info(uint64_t code, const std::vector<uint64_t>& ope
 Result<void> MetadataNumbers::check(uint64_t at) const {
   const uint64_t count = of_module_ + of_function_;
   if (highest_ <= count) return {};
-  return fail(Errc::corrupt, "bit {}: metadata number {} is named, there are {}", at, highest_ - 1, count);
+  return fail(Errc::corrupt, "bit {}: metadata number {} is used, there are {}", at, highest_ - 1, count);
 }
 
 }  // namespace smelt::aot

@@ -199,7 +199,7 @@ std::string targets_with(const Signature& signature) {
   for (const Target& target : known_targets())
     if (target.air >= signature.since && (signature.until == Version{} || target.air <= signature.until))
       names.push_back(target.name);
-  return names.empty() ? "no target that we know" : fmt::format("{}", fmt::join(names, ", "));
+  return names.empty() ? "no known target" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// A name, cut where the type suffix may begin.
@@ -277,11 +277,11 @@ Result<Signature> lookup(std::string_view name, Version air) {
   }
   if (name.starts_with("air."))
     if (const auto types = other_types(name); !types.empty())
-      return fail(Errc::compile_failed, "{}: the operation does not exist for these types; there is {}", name,
+      return fail(Errc::compile_failed, "{}: the operation does not exist for these types; it exists as {}", name,
                   fmt::join(types, ", "));
   const auto near = nearest(name);
   if (near.empty()) return fail(Errc::compile_failed, "{}: no such AIR operation", name);
-  return fail(Errc::compile_failed, "{}: no such AIR operation; near it: {}", name, fmt::join(near, ", "));
+  return fail(Errc::compile_failed, "{}: no such AIR operation; similar names: {}", name, fmt::join(near, ", "));
 }
 
 Stages stages_of(std::string_view name) {

@@ -138,7 +138,7 @@ Result<TextureOperands> read_texture_operands(const TextureOperation& operation,
   const bool is_typed = out.texture != nullptr && out.texture->getType()->isPointerTy() &&
                         (operation.verb == Verb::query || operation.verb == Verb::fence || out.coordinate != nullptr);
   if (!in.at_end() || !is_typed)
-    return fail(Errc::compile_failed, "'{}' is called with operands that it has in no version of AIR",
+    return fail(Errc::compile_failed, "'{}' is called with operands that it takes in no version of AIR",
                 call.getCalledFunction()->getName());
   return out;
 }

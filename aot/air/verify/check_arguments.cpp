@@ -115,7 +115,7 @@ class ArgumentChecker {
   void check_argument(unsigned index, const llvm::MDNode* node) {
     const std::string place = fmt::format("argument {}", index);
     if (!node || node->getNumOperands() < 2) {
-      findings_.error(Check::argument, place, "no node of at least an index and a kind");
+      findings_.error(Check::argument, place, "the node lacks an index or a kind");
       return;
     }
     const ArgumentNode read = read_node(*node);
@@ -136,7 +136,7 @@ class ArgumentChecker {
     else if (is_of_mesh(read.kind))
       check_of_mesh(read.kind, type, place);
     else if (has_threadgroups() && !is_other_kind(read.kind))
-      findings_.error(Check::argument, place, "'air.{}' is no argument of a {} function", read.kind, entry_.stage);
+      findings_.error(Check::argument, place, "'air.{}' is not an argument of a {} function", read.kind, entry_.stage);
   }
 
   bool has_threadgroups() const {
@@ -153,9 +153,9 @@ class ArgumentChecker {
     // Intersection functions have payloads of their own.
     if (kind == "payload" && entry_.stage == "intersection") return;
     if (!is_here)
-      findings_.error(Check::argument, place, "'air.{}' is no argument of a {} function", kind, entry_.stage);
+      findings_.error(Check::argument, place, "'air.{}' is not an argument of a {} function", kind, entry_.stage);
     else if (!type.isPointerTy() || type.getPointerAddressSpace() != space)
-      findings_.error(Check::argument, place, "a {}, but the parameter is no pointer to space {}", kind, space);
+      findings_.error(Check::argument, place, "a {}, but the parameter is not a pointer to space {}", kind, space);
   }
 
   static bool is_other_kind(const std::string& kind) {
@@ -178,7 +178,7 @@ class ArgumentChecker {
 
   void check_buffer(const ArgumentNode& node, const llvm::Type& type, const std::string& place) {
     if (!type.isPointerTy()) {
-      findings_.error(Check::argument, place, "a buffer, but the parameter is no pointer");
+      findings_.error(Check::argument, place, "a buffer, but the parameter is not a pointer");
       return;
     }
     const unsigned space = type.getPointerAddressSpace();
@@ -198,7 +198,7 @@ class ArgumentChecker {
     if (space == 2 && node.access == "read_write")
       findings_.error(Check::argument, place, "constant memory is read only");
     if (node.align && (*node.align == 0 || (*node.align & (*node.align - 1)) != 0))
-      findings_.error(Check::argument, place, "alignment {} is no power of two", *node.align);
+      findings_.error(Check::argument, place, "alignment {} is not a power of two", *node.align);
     if (node.buffer_size && node.type_size && *node.buffer_size < *node.type_size)
       findings_.error(Check::argument, place, "air.buffer_size {} is less than the type's {}", *node.buffer_size,
                       *node.type_size);
@@ -211,7 +211,8 @@ class ArgumentChecker {
     if (type.isArrayTy()) handle = type.getArrayElementType();  // array<texture2d<...>, N> by value
     if (!handle->isPointerTy() || (handle->getPointerAddressSpace() != space && !type.isArrayTy()))
       if (!(handle->isPointerTy() && (node.count.value_or(1) > 1 || node.type_name.starts_with("array<"))))
-        findings_.error(Check::argument, place, "a {}, but the parameter is no pointer to space {}", node.kind, space);
+        findings_.error(Check::argument, place, "a {}, but the parameter is not a pointer to space {}", node.kind,
+                        space);
     slots.take(node, place, findings_);
   }
 

@@ -39,7 +39,7 @@ void check_triple(const llvm::Module& module, const ModuleContext& context, std:
     if (triple.starts_with("air64"))
       findings.note(Check::versions, "triple", "'{}' is for a platform that is not checked", triple);
     else
-      findings.error(Check::versions, "triple", "'{}' is no AIR triple; want air64-apple-macosxN.N.N or -iosN.N.N",
+      findings.error(Check::versions, "triple", "'{}' is not an AIR triple; want air64-apple-macosxN.N.N or -iosN.N.N",
                      triple);
     return;
   }

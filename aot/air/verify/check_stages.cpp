@@ -160,7 +160,7 @@ class StageChecker {
       const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(inputs->getOperand(i));
       if (node != nullptr && read_value_node(*node, 1).kind != "visible_input")
         findings_.error(Check::argument, fmt::format("argument {}", i),
-                        "'air.{}' is nothing that a visible function gets", read_value_node(*node, 1).kind);
+                        "'air.{}' is not an argument of a visible function", read_value_node(*node, 1).kind);
     }
     for (unsigned i = 3; i < entry_.node->getNumOperands(); ++i)
       if (const auto* extra = llvm::dyn_cast_or_null<llvm::MDNode>(entry_.node->getOperand(i)))
@@ -200,7 +200,7 @@ class StageChecker {
     for (unsigned i = 2; i < type.getNumOperands(); ++i) {
       const auto* function = llvm::mdconst::dyn_extract_or_null<llvm::Function>(type.getOperand(i));
       if (function == nullptr || function->isDeclaration())
-        findings_.error(Check::entry, place, "function {} of a stitching type is not there", i - 2);
+        findings_.error(Check::entry, place, "function {} of a stitching type does not exist", i - 2);
     }
   }
 
@@ -276,7 +276,7 @@ class StageChecker {
 
   void check_value(const ValueNode& value, const ValueRule* known, const llvm::Type& type, const std::string& place) {
     if (known == nullptr)
-      return findings_.error(Check::entry, place, "'air.{}' is nothing that a {} function returns", value.kind,
+      return findings_.error(Check::entry, place, "'air.{}' is not a result of a {} function", value.kind,
                              entry_.stage);
     const bool is_interpolant =
         std::find(value.words.begin(), value.words.end(), air::kInterpolantWord) != value.words.end();

@@ -81,7 +81,7 @@ void check_guarded(ByteView file, const ModuleContext& context, Findings& findin
   if (survived && fatal) return findings.add(std::move(*found));
   (void)found.release();
   if (survived) return findings.error(Check::bitcode, "", "{}", fatal.error().message);
-  findings.error(Check::bitcode, "", "LLVM's reader does not survive this module: numbers in it point nowhere");
+  findings.error(Check::bitcode, "", "LLVM's reader would crash on this module: numbers in it point nowhere");
 }
 
 std::optional<Platform> platform_of(const metallib::Library& library) {

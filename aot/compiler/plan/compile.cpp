@@ -91,7 +91,7 @@ std::vector<std::string_view> pass_names() {
 Result<std::string> emit_ll(std::span<const Source> sources, const CompileOptions& options, std::string_view function) {
   const std::vector<std::string_view> passes = pass_names();
   if (!options.stop_after.empty() && std::find(passes.begin(), passes.end(), options.stop_after) == passes.end())
-    return fail(Errc::invalid_argument, "there is no pass '{}'; there are, in this order: {}", options.stop_after,
+    return fail(Errc::invalid_argument, "there is no pass '{}'; the passes are, in this order: {}", options.stop_after,
                 fmt::join(passes, ", "));
   SMELT_TRY(const PlanState plan, make_plan(sources, options));
   air::LegaliseOptions legalising = legalise_options(plan);
@@ -99,7 +99,7 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
   size_t entries = 0;
   for (const Unit& unit : plan.units) entries += unit.count;
   if (function.empty() && entries != 1)
-    return fail(Errc::invalid_argument, "there are {} entry points; text is of one: name it", entries);
+    return fail(Errc::invalid_argument, "there are {} entry points; name the one to print", entries);
   for (const Unit& unit : plan.units) {
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
       if (!function.empty() && (*unit.all)[i].name != function) continue;
@@ -144,7 +144,7 @@ Result<std::string> disassemble_here(ByteView file, std::string_view name, std::
     text += printed(*module->module);
   }
   if (text.empty())
-    return fail(Errc::function_not_found, "{}: there is no function '{}'; there are {}", name, function, names);
+    return fail(Errc::function_not_found, "{}: there is no function '{}'; the functions are {}", name, function, names);
   return text;
 }
 

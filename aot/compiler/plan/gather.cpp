@@ -72,9 +72,8 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   gathered.dependencies = module->dependencies;
   gathered.missing_kernels = options.kernels;
   if (module->all_kernels.empty() && !options.object && options.functions.empty())
-    gathered.warnings.push_back(
-        fmt::format("{}: warning: there is no kernel, vertex or fragment function in it: the library has no functions",
-                    source.name));
+    gathered.warnings.push_back(fmt::format(
+        "{}: warning: it has no kernel, vertex or fragment function, so the library is empty", source.name));
   std::vector<air::EntryPoint> all;
   for (const msl::KernelFact& kernel : module->kernels)
     all.push_back({kernel.name,
@@ -97,7 +96,7 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
   Unit unit{.source = index,
             .bitcode = std::make_shared<const Bytes>(to_bitcode(*module.module)),
             .all = shared(air::entry_points(*module.module))};
-  if (unit.all->empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);
+  if (unit.all->empty()) return fail(Errc::compile_failed, "{}: it has no entry point", source.name);
   for (unit.first = 0; unit.first < unit.all->size(); unit.first += kEntriesPerUnit) {
     unit.count = std::min(kEntriesPerUnit, unit.all->size() - unit.first);
     gathered.units.push_back(unit);

@@ -27,7 +27,7 @@ Result<void> check_names(std::span<const Source> sources, const std::vector<Unit
       if (added) continue;
       const std::string& first = sources[found->second].name;
       const std::string& second = sources[unit.source].name;
-      return fail(Errc::compile_failed, "{}: entry point '{}' is already in {}; a library has one of each name", second,
+      return fail(Errc::compile_failed, "{}: entry point '{}' is already in {}; names in a library are unique", second,
                   (*unit.all)[i].name, first == second ? "the same input" : first);
     }
   return {};

@@ -115,7 +115,7 @@ class TableBinder {
       for (const llvm::Use& use : call->uses()) {
         auto* const user = llvm::dyn_cast<llvm::CallInst>(use.getUser());
         if (user == nullptr || !user->isCallee(&use) || user->hasOperandBundles())
-          return fail(Errc::unsupported, "a function of a table is kept or passed on: on the CPU it is only called");
+          return fail(Errc::unsupported, "a function of a table is stored or passed on; CPU code can only call it");
         calls.push_back(user);
       }
     }
@@ -182,7 +182,8 @@ class TableBinder {
   Result<void> choose(llvm::CallInst& call) {
     const std::vector<Candidate>& candidates = types_[call.getFunctionType()];
     if (const auto left_out = left_out_.find(call.getFunctionType()); candidates.empty() && left_out != left_out_.end())
-      return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
+      return fail(Errc::unsupported,
+                  "visible function '{}' reads function constants, so it cannot be called through a table on the CPU",
                   left_out->second);
     if (candidates.empty())
       return fail(Errc::unsupported,

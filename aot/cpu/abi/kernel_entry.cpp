@@ -27,8 +27,9 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgumentNode&
   // Of tables only those of visible functions.
   if (row.support == BindingSupport::refused || (binding.kind == BindingClass::table && !is_a_record)) {
     if (row.noun.empty())
-      return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
-    return fail(Errc::unsupported, "argument {} is {}: not on the CPU", argument.index, row.noun);
+      return fail(Errc::unsupported, "argument {} is of kind '{}': not supported on the CPU", argument.index,
+                  argument.kind);
+    return fail(Errc::unsupported, "argument {} is {}: not supported on the CPU", argument.index, row.noun);
   }
   const std::string_view name = binding.kind == BindingClass::threadgroup ? "buffer" : row.name;
   if (!argument.slots || binding.slot >= row.slots)
@@ -36,10 +37,11 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgumentNode&
                 argument.slots ? fmt::to_string(binding.slot) : "(none)", row.slots - 1);
   const bool is_handle = binding.kind == BindingClass::texture || binding.kind == BindingClass::sampler;
   if (binding.count != 1 && (!is_handle || binding.count == 0 || binding.count > row.slots - binding.slot))
-    return fail(Errc::unsupported, "argument {}: an array of {} {}s is not on the CPU", argument.index, binding.count,
-                name);
+    return fail(Errc::unsupported, "argument {}: an array of {} {}s is not supported on the CPU", argument.index,
+                binding.count, name);
   if (!type.isPointerTy())
-    return fail(Errc::corrupt, "argument {}: metadata says {}, the parameter is no pointer", argument.index, name);
+    return fail(Errc::corrupt, "argument {}: metadata says {}, but the parameter is not a pointer", argument.index,
+                name);
   return {};
 }
 
@@ -47,7 +49,8 @@ Result<EntryParameter> to_parameter(const air::EntryArgumentNode& argument, cons
   std::optional<EntryParameter> parameter = air::parameter_of(argument, type);
   const auto* input = parameter ? std::get_if<Input>(&*parameter) : nullptr;
   if (!parameter || (input != nullptr && input->kind != InputKind::builtin && stage == Stage::kernel))
-    return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
+    return fail(Errc::unsupported, "argument {} is of kind '{}': not supported on the CPU", argument.index,
+                argument.kind);
   if (auto* binding = std::get_if<Binding>(&*parameter)) {
     SMELT_TRY_VOID(check_binding(*binding, argument, type));
     if (binding->kind == BindingClass::table) binding->kind = BindingClass::buffer;  // and read as one
@@ -101,7 +104,7 @@ Result<void> read_initialisers(llvm::Module& module, KernelEntry& info) {
     const auto* priority = row != nullptr ? llvm::dyn_cast<llvm::ConstantInt>(row->getOperand(0)) : nullptr;
     if (function == nullptr || priority == nullptr || function->isDeclaration() || function->arg_size() != 0 ||
         !function->getReturnType()->isVoidTy())
-      return fail(Errc::corrupt, "llvm.global_ctors holds something else than functions of this module");
+      return fail(Errc::corrupt, "llvm.global_ctors holds something other than functions of this module");
     found.emplace_back(priority->getZExtValue(), function);
   }
   sort_stably(found, [](const auto& a, const auto& b) { return a.first < b.first; });

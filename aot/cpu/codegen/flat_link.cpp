@@ -80,7 +80,7 @@ class Linker {
       SMELT_TRY(const auto contents, take(elf_.getSectionContents(section), name_of(section)));
       const uint64_t alignment = std::max<uint64_t>(section.sh_addralign, 1);
       if (alignment > 64 || !llvm::isPowerOf2_64(alignment))
-        return fail(Errc::compile_failed, "flat link: section {} wants alignment {}, at most 64 is kept",
+        return fail(Errc::compile_failed, "flat link: section {} needs alignment {}; at most 64 is supported",
                     name_of(section), alignment);
       bytes_.resize(llvm::alignTo(bytes_.size(), alignment));
       offset_of_section_[i] = bytes_.size();

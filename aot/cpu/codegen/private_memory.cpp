@@ -240,8 +240,7 @@ Result<void> check_stack(const llvm::Function& entry, ByteView object) {
   if (!frames) return unreadable(frames.takeError());
   SMELT_TRY(const uint64_t bytes, LongestChain(*entry.getParent(), *frames).from(entry));
   if (bytes <= kStackBytes) return {};
-  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", bytes,
-              kStackBytes);
+  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are guaranteed", bytes, kStackBytes);
 }
 
 }  // namespace smelt::aot::cpu

@@ -161,7 +161,7 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   if (callee->getName() == kAllLanes) return {};
   const auto collective = parse_collective(std::string_view(callee->getName()));
   if (is_lane_function(*callee))
-    return lanes_ == kSimdWidth ? "" : "a simdgroup operation in a gang that is no simdgroup";
+    return lanes_ == kSimdWidth ? "" : "a simdgroup operation in a gang that is not a simdgroup";
   if (is_texture_call(*callee)) {
     for (const llvm::Use& argument : call.args())
       if (std::string reason = check_value(argument->getType()); !reason.empty()) return reason;
@@ -170,7 +170,7 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   if (!collective) return "a call to '" + callee->getName().str() + "'";
   if (tensor_function(collective->kind)) return "a product of tensors";
   if (collective->kind == CollectiveKind::threadgroup_barrier) return {};
-  if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is no simdgroup";
+  if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is not a simdgroup";
   for (const llvm::Use& argument : call.args()) {
     if (is_matrix_type(argument->getType())) continue;
     if (std::string reason = check_value(argument->getType()); !reason.empty()) return reason;
@@ -247,8 +247,8 @@ Result<void> check_supported(llvm::Function& function, const Analysis& analysis,
   const LegalityCheck checker(analysis, lanes, function.getParent()->getDataLayout());
   const unsigned instructions = function.getInstructionCount();
   if (instructions > kMostInstructions)
-    return fail(Errc::unsupported, "{} instructions are too many for lanes, of which at most {} are taken",
-                instructions, kMostInstructions);
+    return fail(Errc::unsupported, "{} instructions are too many for lanes, which take at most {}", instructions,
+                kMostInstructions);
   for (const Level& level : analysis.levels->inner_first()) {
     for (unsigned node = 0; node < level.end(); ++node) {
       if (const std::string reason = checker.check_branch(level, node); !reason.empty()) {

@@ -63,7 +63,8 @@ class Narrower {
       llvm::SmallVector<llvm::Constant*> elements;
       for (unsigned i = 0; i < kOwnElements; ++i) {
         llvm::Constant* element = constant->getAggregateElement(i);
-        if (element == nullptr) return fail(Errc::unsupported, "a matrix constant of a form that is not on the CPU");
+        if (element == nullptr)
+          return fail(Errc::unsupported, "a matrix constant of a form that is not supported on the CPU");
         elements.push_back(element);
       }
       return llvm::ConstantVector::get(elements);
@@ -71,7 +72,7 @@ class Narrower {
     const auto known = narrow_.find(value);
     if (known != narrow_.end()) return known->second;
     auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    if (instruction == nullptr) return fail(Errc::unsupported, "a matrix argument: not on the CPU");
+    if (instruction == nullptr) return fail(Errc::unsupported, "a matrix argument: not supported on the CPU");
     SMELT_TRY_VOID(rewrite(*instruction));
     return narrow_.at(value);
   }
@@ -196,7 +197,8 @@ class Narrower {
   }
 
   static tl::unexpected<Error> refuse(const llvm::Instruction& instruction) {
-    return fail(Errc::unsupported, "'{}' on a simdgroup matrix is not on the CPU", instruction.getOpcodeName());
+    return fail(Errc::unsupported, "'{}' on a simdgroup matrix is not supported on the CPU",
+                instruction.getOpcodeName());
   }
 
   llvm::Function& function_;

@@ -96,8 +96,8 @@ tl::unexpected<Error> bad_call(const Call& call, std::string_view wanted) {
   std::string type;
   llvm::raw_string_ostream stream(type);
   call.instruction.getFunctionType()->print(stream);
-  return fail(Errc::compile_failed, "{}: called as {}, wants {}", call.instruction.getCalledFunction()->getName().str(),
-              type, wanted);
+  return fail(Errc::compile_failed, "{}: called as {}, expected {}",
+              call.instruction.getCalledFunction()->getName().str(), type, wanted);
 }
 
 llvm::Type* with_element(llvm::Type* shape, llvm::Type* element) {

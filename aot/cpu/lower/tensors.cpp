@@ -164,7 +164,8 @@ class TensorLowering {
         if (memory == nullptr || llvm::isa<llvm::ConstantInt>(memory->getArraySize())) continue;
         const auto bytes = evaluate(memory->getArraySize());
         if (!bytes || !memory->getAllocatedType()->isIntegerTy(8) || *bytes > (1u << 20))
-          return fail(Errc::unsupported, "function '{}': thread memory of a size that varies is not on the CPU",
+          return fail(Errc::unsupported,
+                      "function '{}': thread memory of a size that varies is not supported on the CPU",
                       function.getName().str());
         llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
         llvm::AllocaInst* fixed =
@@ -234,7 +235,7 @@ class TensorLowering {
     if (name.starts_with("air.init_strided_private_tensor.i32.")) {
       const auto rank = operand(call, 1);
       if (!rank || *rank > kMostRank)
-        return refuse(call, "tensors of more than {} dimensions are not on the CPU", kMostRank);
+        return refuse(call, "tensors of more than {} dimensions are not supported on the CPU", kMostRank);
       SMELT_TRY_VOID(
           run(builder, kTensorInit,
               {call.getArgOperand(0), whole(builder, call.getArgOperand(1)), flat(builder, call.getArgOperand(2)),
@@ -252,7 +253,7 @@ class TensorLowering {
     }
     if (StringRef rest = name; rest.consume_front(kernel_ir::kTensorRun)) return lower_run(builder, call, rest);
     if (StringRef rest = name; rest.consume_front(kCooperative)) return lower_cooperative(builder, call, rest);
-    return refuse(call, "this operation on tensors is not on the CPU");
+    return refuse(call, "this operation on tensors is not supported on the CPU");
   }
 
   /// run_<left>_<right>_<destination>(descriptor, left, kind, right, kind, destination, kind, threads); where threads
@@ -270,9 +271,9 @@ class TensorLowering {
       const bool is_placed = part < parts.size() && (parts[part] == "dv" || parts[part] == "tg");
       if (is_placed) ++part;
       if (part >= parts.size() || at >= call.arg_size() || (!is_placed && !is_cooperative))
-        return refuse(call, "this form of a product is not on the CPU");
+        return refuse(call, "this form of a product is not supported on the CPU");
       elements[i] = tensor_element(parts[part++]);
-      if (elements[i] == nullptr) return refuse(call, "a product of these elements is not on the CPU");
+      if (elements[i] == nullptr) return refuse(call, "a product of these elements is not supported on the CPU");
       objects[i] = call.getArgOperand(at++);
       form |= elements[i]->number << (kTypesFrom + 4 * i);
       if (!is_placed) {
@@ -282,13 +283,13 @@ class TensorLowering {
       }
     }
     if (part != parts.size() || at + 1 != call.arg_size())
-      return refuse(call, "this form of a product is not on the CPU");
+      return refuse(call, "this form of a product is not supported on the CPU");
     // Whole numbers are added up in i32.
     const auto [left, right, to] = elements;
     if (left->is_float != to->is_float || right->is_float != to->is_float || (!to->is_float && to->bytes != 4))
-      return refuse(call, "a product of these elements is not on the CPU");
+      return refuse(call, "a product of these elements is not supported on the CPU");
     const auto threads = operand(call, at);
-    if (!threads) return refuse(call, "a product of a number of threads that varies is not on the CPU");
+    if (!threads) return refuse(call, "a product of a number of threads that varies is not supported on the CPU");
     if (checked_)
       for (unsigned i = 0; i < 3; ++i)
         if ((form & (kOwnLeft << i)) == 0) SMELT_TRY_VOID(bound_operand(builder, call, i, objects[i]));
@@ -351,7 +352,7 @@ class TensorLowering {
     const auto numbers = known == kHandle ? std::optional<uint64_t>(0)
                          : known == kPart ? origin_of(object)
                                           : std::nullopt;
-    if (!numbers) return refuse(call, "a tensor of this form is not on the CPU");
+    if (!numbers) return refuse(call, "a tensor of this form is not supported on the CPU");
     constexpr uint64_t kHandleBytes = 8;
     const uint64_t at = llvm::alignTo(*numbers * sizeof(int32_t), kHandleBytes);
     llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
@@ -394,16 +395,16 @@ class TensorLowering {
   Result<Value*> lower_cooperative(llvm::IRBuilder<>& builder, CallInst& call, StringRef what) {
     if (what == "data_size") {
       const auto bytes = bytes_of_cooperative(call);
-      if (!bytes) return refuse(call, "this cooperative tensor is not on the CPU");
+      if (!bytes) return refuse(call, "this cooperative tensor is not supported on the CPU");
       return builder.getInt64(*bytes);
     }
     const auto shape = shape_of(call);
-    if (!shape) return refuse(call, "a cooperative tensor of a shape that varies is not on the CPU");
+    if (!shape) return refuse(call, "a cooperative tensor of a shape that varies is not supported on the CPU");
     Value* const memory = call.getArgOperand(kBehindDescriptor);
     const auto has = [&](unsigned operands) { return call.arg_size() == kBehindDescriptor + operands; };
     if (what == "get_element_pointer" && has(5)) {
       const TensorElement* const element = element_of(call, kBehindDescriptor + 2);
-      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
+      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not supported on the CPU");
       Value* const index = call.getArgOperand(kBehindDescriptor + 1);
       if (const auto known = evaluate(index); known && *known == 0xffff) return memory;
       Value* const at =
@@ -411,10 +412,10 @@ class TensorLowering {
       return builder.CreateGEP(builder.getInt8Ty(), memory, at);
     }
     const auto threads = operand(call, call.arg_size() - 1);
-    if (!threads) return refuse(call, "a product of a number of threads that varies is not on the CPU");
+    if (!threads) return refuse(call, "a product of a number of threads that varies is not supported on the CPU");
     if (what == "init" && has(5)) {
       const TensorElement* const element = element_of(call, kBehindDescriptor + 1);
-      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
+      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not supported on the CPU");
       SMELT_TRY_VOID(
           run(builder, "tensor_clear", {memory, constant(builder, capacity(*shape, *threads) * element->bytes)}));
       return nullptr;
@@ -436,7 +437,7 @@ class TensorLowering {
     for (const StringRef move : {StringRef("store"), StringRef("load")})
       if (what.consume_front((move + "_").str()) && has(7))
         return move_elements(builder, call, move, what, *shape, *threads);
-    return refuse(call, "this operation on cooperative tensors is not on the CPU");
+    return refuse(call, "this operation on cooperative tensors is not supported on the CPU");
   }
 
   /// What the runtime asks of where elements are: operand, rows, columns, threads, form, layout, thread. `types`: where
@@ -463,7 +464,7 @@ class TensorLowering {
                                const Shape& shape, uint64_t threads) {
     const TensorElement* const element = element_of(call, kBehindDescriptor + 3);
     if (element == nullptr || element != tensor_element(tensor.rsplit('_').second))
-      return refuse(call, "a {} that converts elements is not on the CPU", what.str());
+      return refuse(call, "a {} that converts elements is not supported on the CPU", what.str());
     SMELT_TRY(Value * object,
               tensor_of(builder, call, call.getArgOperand(kBehindDescriptor + 1), kBehindDescriptor + 2));
     llvm::SmallVector<Value*, 9> operands = places(builder, call, shape, threads, kBehindDescriptor + 3);

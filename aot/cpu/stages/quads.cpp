@@ -58,7 +58,7 @@ class QuadLowering {
   /// The right or lower one of the pair minus the other: the same for both.
   Result<Value*> derivative(llvm::IRBuilder<>& builder, Value* value, uint32_t axis) {
     const std::string suffix = suffix_of(*value->getType());
-    if (suffix.empty()) return fail(Errc::unsupported, "a derivative of something else than float and half");
+    if (suffix.empty()) return fail(Errc::unsupported, "a derivative of something other than float and half");
     SMELT_TRY(llvm::Function * shuffle, air::declare(module_, "air.quad_shuffle_xor." + suffix, kForms));
     Value* const neighbour = builder.CreateCall(shuffle, {value, builder.getInt16(static_cast<uint16_t>(axis))});
     Value* const is_second = builder.CreateIsNotNull(builder.CreateAnd(&thread_, builder.getInt32(axis)));

@@ -69,7 +69,7 @@ Result<llvm::Value*> emit_builtin_argument(llvm::IRBuilderBase& builder, std::st
   if (components > (builtin ? component_count(*builtin) : 1))
     return fail(Errc::unsupported, "{} with {} components", name, components);
   llvm::Value* first = component(0);
-  if (first == nullptr) return fail(Errc::unsupported, "{}: not on the CPU", name);
+  if (first == nullptr) return fail(Errc::unsupported, "{}: not supported on the CPU", name);
   if (vector == nullptr) return builder.CreateZExtOrTrunc(first, type);
   llvm::Value* result = llvm::PoisonValue::get(type);
   for (unsigned i = 0; i < components; ++i)

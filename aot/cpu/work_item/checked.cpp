@@ -342,7 +342,7 @@ class AccessGuard {
   }
 
   static tl::unexpected<Error> unknown(llvm::StringRef what) {
-    return fail(Errc::unsupported, "'{}' touches memory, and checked code does not know where", what.str());
+    return fail(Errc::unsupported, "'{}' accesses memory, and checked code cannot tell where", what.str());
   }
 
   void guard_memory(llvm::AnyMemIntrinsic& memory) {
@@ -364,7 +364,7 @@ class AccessGuard {
                               : nullptr;
       const bool is_empty = global != nullptr && global->hasInitializer() && global->getInitializer()->isNullValue();
       if (!is_empty && (bytes == nullptr || !bytes->isCString()))
-        return fail(Errc::unsupported, "a text that is logged is not a constant: not in checked code");
+        return fail(Errc::unsupported, "a logged text is not a constant, which checked code does not support");
     }
     guard(call, {call.getArgOperand(5), call.getArgOperand(6), false});
     return {};

@@ -64,7 +64,7 @@ bool has_single_bits(llvm::Type* type) {
 Result<void> define_bit(llvm::LoadInst& load) {
   if (!has_single_bits(load.getType())) return {};
   if (!load.getType()->isIntegerTy(1) || load.isAtomic())
-    return fail(Errc::unsupported, "memory of single bits in vectors or structures is not in checked code");
+    return fail(Errc::unsupported, "checked code does not support memory of single bits in vectors or structures");
   llvm::IRBuilder<> builder(&load);
   llvm::LoadInst* byte = builder.CreateAlignedLoad(builder.getInt8Ty(), load.getPointerOperand(), load.getAlign());
   byte->setVolatile(load.isVolatile());

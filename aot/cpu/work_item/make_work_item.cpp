@@ -408,7 +408,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   if (!options.checked) keep_long_functions(module);  // checked code knows the bounds of what the kernel itself has
   if (options.checked.has(Check::init) && has_tensors(module))
     return fail(Errc::unsupported,
-                "kernel '{}' works on tensors, whose elements are not followed (--checked=init); all other checks are",
+                "kernel '{}' uses tensors, whose elements --checked=init does not track; all other checks apply",
                 info.function->getName().str());
   LowerOptions lower;
   lower.check_tensors = bool(options.checked);

@@ -30,7 +30,7 @@ constexpr llvm::StringRef kRecursive = "smelt.recursive";
 Result<void> check_only_computes(const llvm::Function& function) {
   const llvm::Value* const what = what_needs_others(function);
   if (what == nullptr) return {};
-  return fail(Errc::unsupported, "{} calls itself and uses '{}': such recursion is not on the CPU",
+  return fail(Errc::unsupported, "{} calls itself and uses '{}': such recursion is not supported on the CPU",
               function.getName().str(), what->getName().str());
 }
 
@@ -115,9 +115,10 @@ Result<void> keep_recursion(llvm::Module& module) {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr) continue;
-      if (call->isInlineAsm()) return fail(Errc::unsupported, "inline assembly is not on the CPU");
+      if (call->isInlineAsm()) return fail(Errc::unsupported, "inline assembly is not supported on the CPU");
       if (call->getCalledFunction() == nullptr)
-        return fail(Errc::unsupported, "{} calls through a function pointer: not on the CPU", function.getName().str());
+        return fail(Errc::unsupported, "{} calls through a function pointer: not supported on the CPU",
+                    function.getName().str());
     }
   llvm::SmallVector<llvm::Function*> kept;
   std::set<const llvm::CallGraphNode*> seen;
@@ -194,9 +195,10 @@ Result<void> check_recursion(const std::vector<RecursiveFunction>& functions) {
   for (const RecursiveFunction& one : functions) {
     for (const llvm::Argument& argument : one.function->args())
       if (argument.getType()->isPtrOrPtrVectorTy() && &argument != one.dispatch)
-        return fail(Errc::unsupported,
-                    "{} calls itself and takes a pointer, whose bounds it cannot know: not in checked code",
-                    one.function->getName().drop_front(kRecursive.size() + 1).str());
+        return fail(
+            Errc::unsupported,
+            "{} calls itself and takes a pointer, whose bounds it cannot know; checked code does not support this",
+            one.function->getName().drop_front(kRecursive.size() + 1).str());
     SMELT_TRY_VOID(check_accesses(*one.function, *one.dispatch));
   }
   return {};

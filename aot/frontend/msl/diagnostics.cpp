@@ -149,7 +149,7 @@ Missing missing_feature(const clang::Diagnostic& diagnostic) {
   return {};
 }
 
-/// "'os_log_default' is of Metal 3.2; ..." of a name that this language does not have yet; else empty.
+/// "'os_log_default' needs Metal 3.2; ..." of a name that this language does not have yet; else empty.
 std::string of_later_version(const clang::Diagnostic& diagnostic, const Version& language) {
   if (!is_about_unknown_name(diagnostic.getID())) return {};
   const llvm::StringRef word = word_at(diagnostic).first;

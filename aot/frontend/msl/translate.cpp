@@ -430,8 +430,8 @@ Result<std::shared_ptr<const MslModule>> run_front_end(std::string_view text, st
 Result<void> check_language(const MslOptions& options, std::string_view name) {
   if (metal_version_number(options.language) != 0) return {};
   return fail(Errc::unsupported,
-              "{}: Metal {} is not known here; there are 1.0 to 1.2, 2.0 to 2.4, 3.0, 3.1, 3.2, 4.0 and 4.1", name,
-              to_string(options.language));
+              "{}: Metal {} is not supported; the versions are 1.0 to 1.2, 2.0 to 2.4, 3.0, 3.1, 3.2, 4.0 and 4.1",
+              name, to_string(options.language));
 }
 
 Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::string_view name,

@@ -11,7 +11,7 @@ Result<std::optional<uint64_t>> number(const nlohmann::json& object, const char*
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::optional<uint64_t>();
   if (!found->is_number_unsigned() || found->get<uint64_t>() > most)
-    return fail(Errc::invalid_argument, "the metadata's \"{}\" is {}; wanted is a whole number from 0 to {}", key,
+    return fail(Errc::invalid_argument, "the metadata's \"{}\" is {}; it must be a whole number from 0 to {}", key,
                 found->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), most);
   return std::optional<uint64_t>(found->get<uint64_t>());
 }
@@ -34,7 +34,7 @@ Result<LaunchMetadata> parse_launch_metadata(std::string_view json) {
   for (const char* key : {"global_scratch_size", "profile_scratch_size"}) {
     SMELT_TRY(const auto bytes, number(object, key, ~uint64_t{0}));
     if (bytes && *bytes != 0)
-      return fail(Errc::unsupported, "the kernel wants {} bytes of \"{}\", which no launch provides", *bytes, key);
+      return fail(Errc::unsupported, "the kernel needs {} bytes of \"{}\", which no launch provides", *bytes, key);
   }
   if (object.contains("profile_scratch_size"))
     result.hidden_pointers = 2;

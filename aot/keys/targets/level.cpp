@@ -13,13 +13,13 @@ constexpr std::array<std::string_view, 3> kEffortNames = {"fast", "balanced", "b
 
 Result<CpuLevel> parse_cpu_level(std::string_view name) {
   if (const auto level = cpu_level_named(name)) return *level;
-  return fail(Errc::invalid_argument, "processor level '{}' is not known; known are {}", name, cpu_level_names());
+  return fail(Errc::invalid_argument, "processor level '{}' is not known; the levels are {}", name, cpu_level_names());
 }
 
 Result<CpuEffort> parse_cpu_effort(std::string_view word) {
   for (size_t i = 0; i < kEffortNames.size(); ++i)
     if (word == kEffortNames[i]) return static_cast<CpuEffort>(i);
-  return fail(Errc::invalid_argument, "effort '{}' is not known; known are fast, balanced, best", word);
+  return fail(Errc::invalid_argument, "effort '{}' is not known; want fast, balanced or best", word);
 }
 
 std::string_view to_string(CpuEffort effort) {

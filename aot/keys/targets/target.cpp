@@ -79,8 +79,8 @@ Result<Target> parse_target(std::string_view name) {
   }
   std::string known;
   for (const Target& target : rows()) known += (known.empty() ? "" : ", ") + target.name;
-  return fail(Errc::invalid_argument, "target '{}' is not known; known are {} (and minor versions, as in macos14.2)",
-              name, known);
+  return fail(Errc::invalid_argument,
+              "target '{}' is not known; the targets are {} (and minor versions, as in macos14.2)", name, known);
 }
 
 Target simulator_of(Target target) {

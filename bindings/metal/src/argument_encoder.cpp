@@ -34,7 +34,8 @@ struct Member {
 };
 
 const char* word(Member::Kind kind) {
-  constexpr const char* kWords[] = {"a buffer", "a constant", "a texture", "a sampler", "of a kind that is not here"};
+  constexpr const char* kWords[] = {"a buffer", "a constant", "a texture", "a sampler",
+                                    "of a kind that is not supported"};
   return kWords[static_cast<size_t>(kind)];
 }
 
@@ -80,12 +81,13 @@ const loader::ArgInfo* find_argument_buffer(const loader::Function& function, NS
   for (const loader::ArgInfo& argument : function.args()) {
     if (class_of(argument.kind) != BindingClass::buffer || argument.index != index) continue;
     if (argument.kind == ArgumentKind::buffer)
-      misuse(kForFunction, "kernel '{}': '{}' at index {} is no argument buffer: it holds no pointers and no [[id]]",
+      misuse(kForFunction,
+             "kernel '{}': '{}' at index {} is not an argument buffer: it holds no pointers and no [[id]]",
              function.name(), argument.name, index);
     else if (argument.members.empty())
       misuse(kForFunction,
-             "kernel '{}': the library does not tell the members of '{}' at index {}; packages made before smelt told "
-             "them have to be made again",
+             "kernel '{}': the library does not describe the members of '{}' at index {}; make a package from an older "
+             "smelt again",
              function.name(), argument.name, index);
     else
       return &argument;
@@ -150,7 +152,7 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
     const bool is_pointer = argument->dataType() == DataTypePointer;
     const uint64_t bytes = is_pointer ? 8 : constant_bytes(argument->dataType());
     if (bytes == 0)
-      return misuse(kCall, "the argument at index {} is of type {}, which is not here", argument->index(),
+      return misuse(kCall, "the argument at index {} is of type {}, which is not supported", argument->index(),
                     static_cast<NS::UInteger>(argument->dataType())),
              nullptr;
     const uint64_t alignment = std::max<uint64_t>(bytes, argument->constantBlockAlignment());
@@ -159,7 +161,7 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
       const Member member{smelt::round_up(encoder->bytes, i == 0 ? alignment : bytes), bytes,
                           is_pointer ? Member::Kind::pointer : Member::Kind::constant};
       if (!encoder->members.emplace(argument->index() + i, member).second)
-        return misuse(kCall, "index {} is there twice", argument->index() + i), nullptr;
+        return misuse(kCall, "index {} is used twice", argument->index() + i), nullptr;
       encoder->bytes = member.offset + bytes;
     }
   }

@@ -45,7 +45,7 @@ std::string trouble_with(MTL::ResourceOptions options) {
   const MTL::ResourceOptions storage = options & kStorageMask;
   if (storage == MTL::ResourceStorageModeMemoryless) return "memoryless storage is for textures";
   if (storage > MTL::ResourceStorageModeMemoryless)
-    return fmt::format("options {:#x} name no storage mode that there is", options);
+    return fmt::format("options {:#x} name an unknown storage mode", options);
   if ((options & kTrackingMask) == kTrackingMask)
     return fmt::format("options {:#x} are tracked and untracked", options);
   if ((options & ~(kStorageMask | kTrackingMask | kCacheMask)) != 0)

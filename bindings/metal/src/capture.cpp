@@ -9,7 +9,7 @@
 namespace smelt::metal {
 namespace {
 
-constexpr const char* kNoCapture = "there is no GPU capture here; SMELT_TRACE=file.json writes what ran";
+constexpr const char* kNoCapture = "GPU capture is not supported; SMELT_TRACE=file.json records what ran";
 constexpr const char* kNoCounters = "the device has no counters (counterSets is empty)";
 
 struct CounterValues {

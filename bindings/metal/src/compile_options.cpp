@@ -73,7 +73,7 @@ Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions
   if (options == nullptr) return request;
   const CompileValues& values = MTL::values_of(options);
   if (values.type != MTL::LibraryTypeExecutable)
-    return fail(Errc::unsupported, "dynamic libraries are not made here (MTLCompileOptions.libraryType)");
+    return fail(Errc::unsupported, "dynamic libraries are not supported (MTLCompileOptions.libraryType)");
   // NaN and infinity are honoured on this CPU with fast math too, which is what `relaxed` asks for besides.
   request.fast_math = values.math != MTL::MathModeSafe;
   if (values.language) {

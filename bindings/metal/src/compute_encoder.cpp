@@ -135,7 +135,7 @@ std::string ComputeEncoderObject::trouble_with_group(const MTL::Size& group) con
   if (pipeline->whole_simdgroups &&
       group.width * group.height * group.depth % pipeline->pipeline->thread_execution_width() != 0)
     return fmt::format(
-        "threadsPerThreadgroup ({}, {}, {}) is no multiple of threadExecutionWidth {}, which "
+        "threadsPerThreadgroup ({}, {}, {}) is not a multiple of threadExecutionWidth {}, which "
         "threadGroupSizeIsMultipleOfThreadExecutionWidth promises",
         group.width, group.height, group.depth, pipeline->pipeline->thread_execution_width());
   uint64_t bytes = pipeline->pipeline->static_threadgroup_memory_length();
@@ -309,7 +309,7 @@ void ComputeCommandEncoder::setBytes(const void* bytes, NS::UInteger length, NS:
     // A list without elements, say: who reads what is not there reads zeros.
     encoder.slots[index] = {true, nullptr, buffer.list.arena.zeros(kLeastBytes), 0};
   } else if (bytes == nullptr || length == 0) {
-    buffer.reject(misuse(kCall, "bytes {}, length {} at index {}: there must be some", bytes, length, index));
+    buffer.reject(misuse(kCall, "bytes {}, length {} at index {}: neither may be zero", bytes, length, index));
   } else if (length > kMostInlineBytes) {
     buffer.reject(misuse(kCall, "length {} is above {}; use a buffer", length, kMostInlineBytes));
   } else {

@@ -111,7 +111,8 @@ Heap* Device::newHeap(const HeapDescriptor* descriptor) {
   if (values.size > maxBufferLength())
     return misuse(kCall, "size {} is above the device's maxBufferLength of {}", values.size, maxBufferLength()),
            nullptr;
-  if (values.type == HeapTypeSparse) return misuse(kCall, "sparse heaps are for textures, which are not here"), nullptr;
+  if (values.type == HeapTypeSparse)
+    return misuse(kCall, "sparse heaps are for textures, which heaps do not support"), nullptr;
   if (const std::string trouble = trouble_with(values.options); !trouble.empty())
     return misuse(kCall, "{}", trouble), nullptr;
   DeviceObject& device = from(this);
@@ -172,7 +173,7 @@ NS::UInteger Heap::maxAvailableSize(NS::UInteger alignment) const {
 Buffer* Heap::newBuffer(NS::UInteger length, ResourceOptions options) {
   constexpr const char* kCall = "-[MTLHeap newBufferWithLength:options:]";
   HeapObject& heap = from(this);
-  if (heap.type != HeapTypeAutomatic) return misuse(kCall, "a placement heap wants an offset"), nullptr;
+  if (heap.type != HeapTypeAutomatic) return misuse(kCall, "a placement heap needs an offset"), nullptr;
   if (!may_be_cut(heap, kCall, length, options)) return nullptr;
   const auto offset = heap.take(smelt::round_up<uint64_t>(length, kHeapAlignment), kHeapAlignment);
   return offset ? piece_of(heap, *offset, length) : nullptr;

@@ -48,12 +48,12 @@ Result<void> check_linked(const FunctionObject& function, const FunctionObject& 
     return fail(Errc::function_kind, "function '{}': linked '{}' is a {} function; visible functions are linked",
                 kernel.name, function.name, to_string(function.kind));
   if (function.library.get() != kernel.library.get())
-    return fail(Errc::unsupported,
-                "function '{}': linked '{}' is of another library; here it has to be of the kernel's", kernel.name,
-                function.name);
+    return fail(Errc::unsupported, "function '{}': linked '{}' is from another library; it must be from the kernel's",
+                kernel.name, function.name);
   SMELT_TRY(const auto described, function.library->described(function.name));
   if (!described->constants().empty())
-    return fail(Errc::unsupported, "function '{}': linked '{}' reads function constants: not through a table here",
+    return fail(Errc::unsupported,
+                "function '{}': linked '{}' reads function constants, so it cannot be called through a table",
                 kernel.name, function.name);
   return {};
 }
@@ -189,7 +189,8 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
   if (&function.library->device != &device)
     return fail(Errc::invalid_argument, "function '{}' is of another device", function.name);
   if (values.indirect_commands)
-    return fail(Errc::unsupported, "function '{}': supportIndirectCommandBuffers is set; there are none here",
+    return fail(Errc::unsupported,
+                "function '{}': supportIndirectCommandBuffers is set; indirect command buffers are not supported",
                 function.name);
   auto made = NS::TransferPtr(new PipelineObject);
   if (values.linked) {

@@ -150,7 +150,7 @@ Result<loader::SamplerDescriptor::Address> address_of(MTL::SamplerAddressMode mo
     case MTL::SamplerAddressModeMirrorClampToEdge:
       break;
   }
-  return fail(Errc::unsupported, "address mode {} is not here", static_cast<NS::UInteger>(mode));
+  return fail(Errc::unsupported, "address mode {} is not supported", static_cast<NS::UInteger>(mode));
 }
 
 loader::SamplerDescriptor::Compare compare_of(MTL::CompareFunction function) {

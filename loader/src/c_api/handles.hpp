@@ -42,7 +42,7 @@ inline Result<loader::ArrayView> view_of(const smelt_array* given, const char* f
   SMELT_TRY(const smelt_array array, read_options(given, function));
   if (array.data == nullptr || array.shape == nullptr) return null_argument(function, "data or shape");
   if (array.element < 0 || array.element > SMELT_TYPE_FLOAT32)
-    return fail(Errc::invalid_argument, "{}: {} is no SMELT_TYPE_ value", function, array.element);
+    return fail(Errc::invalid_argument, "{}: {} is not a SMELT_TYPE_ value", function, array.element);
   loader::ArrayView view{static_cast<std::byte*>(array.data),
                          {array.shape, array.rank},
                          {},

@@ -23,7 +23,7 @@ Result<TextureDescriptor> to_descriptor(const smelt_texture_options* given, cons
   SMELT_TRY(const smelt_texture_options options, read_options(given, function));
   TextureDescriptor descriptor;
   if (options.type > static_cast<uint32_t>(TextureType::buffer))
-    return fail(Errc::invalid_argument, "{}: {} is not a type of a texture", function, options.type);
+    return fail(Errc::invalid_argument, "{}: {} is not a texture type", function, options.type);
   descriptor.type = static_cast<TextureType>(options.type);
   SMELT_TRY(descriptor.format, to_format(options.pixel_format, function));
   descriptor.width = at_least_one(options.width);
@@ -38,14 +38,15 @@ Result<TextureDescriptor> to_descriptor(const smelt_texture_options* given, cons
 /// The enumerator that Metal gives this number.
 template <class T>
 Result<T> to_word(uint32_t number, std::initializer_list<T> words, const char* what) {
-  if (number >= words.size()) return fail(Errc::invalid_argument, "smelt_sampler_create: {} is no {}", number, what);
+  if (number >= words.size())
+    return fail(Errc::invalid_argument, "smelt_sampler_create: {} is not a valid {}", number, what);
   return words.begin()[number];
 }
 
 Result<SamplerDescriptor::Address> to_address(uint32_t number) {
   using enum SamplerDescriptor::Address;
   if (number == 1)
-    return fail(Errc::unsupported, "smelt_sampler_create: AIR has no way to say clamp to a mirrored edge");
+    return fail(Errc::unsupported, "smelt_sampler_create: AIR cannot express clamping to a mirrored edge");
   return to_word(number, {clamp_to_edge, clamp_to_edge, repeat, mirrored_repeat, clamp_to_zero, clamp_to_border},
                  "address mode");
 }
@@ -63,7 +64,7 @@ Result<SamplerDescriptor> to_descriptor(const smelt_sampler_options& options) {
   SMELT_TRY(
       descriptor.mip,
       to_word(options.mip, {Descriptor::MipFilter::none, Descriptor::MipFilter::nearest, Descriptor::MipFilter::linear},
-              "filter of levels"));
+              "filter between levels"));
   SMELT_TRY(descriptor.compare, to_word(options.compare,
                                         {Compare::never, Compare::less, Compare::equal, Compare::less_equal,
                                          Compare::greater, Compare::not_equal, Compare::greater_equal, Compare::always},
@@ -130,7 +131,7 @@ smelt_status smelt_texture_wrap_array(const smelt_array* given, const char* type
     if (type != nullptr) {
       const std::string_view name(type, type_length);
       const std::optional<TextureParameter> parameter = texture_parameter(name);
-      if (!parameter) return fail(Errc::invalid_argument, "{}: '{}' is not a type of a texture", kFunction, name);
+      if (!parameter) return fail(Errc::invalid_argument, "{}: '{}' is not a texture type", kFunction, name);
       wanted.type = parameter->type;
       wanted.is_depth = parameter->is_depth;
       if (name.find('<') != std::string_view::npos) wanted.kind = parameter->kind;

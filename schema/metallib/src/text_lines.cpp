@@ -164,7 +164,8 @@ Result<void> TextLines::append_item(const Word& word, ByteWriter& out) {
   }
   if (word.text.find(':') != std::string::npos) return append_number(word, out);
   const auto bytes = bytes_from_hex(word.text);
-  if (!bytes) return fail_here("'{}' is no payload item: want hexadecimal bytes, text, u16:N, zero:N ...", word.text);
+  if (!bytes)
+    return fail_here("'{}' is not a payload item: want hexadecimal bytes, text, u16:N, zero:N ...", word.text);
   out.put_bytes(*bytes);
   return {};
 }

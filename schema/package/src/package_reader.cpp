@@ -85,7 +85,7 @@ class PackageReader {
     if (block.size() < sizeof(SignaturesHeader) || block.size() > kMostSignatureBytes ||
         copy_row<SignaturesHeader>(block.data()).magic != kSignaturesMagic ||
         copy_row<SignaturesHeader>(block.data()).size != block.size())
-      return corrupt("the header says {} bytes, and the {} after them are no signatures", uint64_t{header_.size},
+      return corrupt("the header says {} bytes, and the {} after them are not signatures", uint64_t{header_.size},
                      block.size());
     std::string_view lines = as_text(block.subspan(sizeof(SignaturesHeader)));
     package_.signatures_ = lines;
@@ -157,7 +157,7 @@ class PackageReader {
     const std::string_view text = package_.text(ref);
     if ((text.empty() && !may_be_empty) || text.find('\0') != text.npos)
       return corrupt("{} is {}", what, text.empty() ? "empty" : "text with a NUL in it");
-    if (!text_is_ascii_ && !is_utf8(text)) return corrupt("{} '{}' is no UTF-8", what, text);
+    if (!text_is_ascii_ && !is_utf8(text)) return corrupt("{} '{}' is not UTF-8", what, text);
     return {};
   }
 

@@ -176,7 +176,7 @@ class PackageWriter {
   Result<void> add_slice(const Slice& slice, const Library& library) {
     SMELT_TRY_VOID(check_name(slice.target, "slice target"));
     if (slice.functions.size() != library.functions.size())
-      return fail(Errc::invalid_argument, "writing a package: slice '{}' speaks of {} functions, the library has {}",
+      return fail(Errc::invalid_argument, "writing a package: slice '{}' describes {} functions, the library has {}",
                   slice.target, slice.functions.size(), library.functions.size());
     if (slice.bytes.empty())
       return fail(Errc::invalid_argument, "writing a package: slice '{}' has no bytes", slice.target);

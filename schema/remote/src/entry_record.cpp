@@ -114,13 +114,13 @@ class RecordParser {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
-      return corrupt("'{}' is no number", text.substr(0, 40));
+      return corrupt("'{}' is not a number", text.substr(0, 40));
     return value;
   }
 
   static Result<Digest> digest(std::string_view text) {
     auto parsed = digest_from_hex(text);
-    if (!parsed) return corrupt("'{}' is no SHA-256", text.substr(0, 80));
+    if (!parsed) return corrupt("'{}' is not a SHA-256", text.substr(0, 80));
     return parsed;
   }
 
@@ -142,7 +142,7 @@ class RecordParser {
     SMELT_TRY(const std::string blob, field("blob"));
     rest = blob;
     const std::string_view codec = word(rest);
-    if (codec != "zstd" && codec != "none") return corrupt("codec '{}'; known are none and zstd", codec.substr(0, 40));
+    if (codec != "zstd" && codec != "none") return corrupt("codec '{}'; want none or zstd", codec.substr(0, 40));
     made.codec = codec == "zstd" ? Codec::zstd : Codec::none;
     SMELT_TRY(made.blob_bytes, number(word(rest)));
     SMELT_TRY(made.blob, digest(rest));

@@ -89,13 +89,11 @@ class ReadingChild {
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
       if (got <= 0) return ended(answer);
       if (answer.size() + static_cast<size_t>(got) > bounds_.memory_bytes)
-        return fail(Errc::corrupt, "a reading child does not end its answer");
+        return fail(Errc::corrupt, "a reading child did not end its answer");
       answer.insert(answer.end(), part.begin(), part.begin() + got);
     }
-    return fail(
-        Errc::corrupt,
-        "the reading child waits for itself: its memory was damaged by the input, which is damaged, or made to do "
-        "harm");
+    return fail(Errc::corrupt,
+                "the reading child deadlocked: the input damaged its memory, so the input is damaged or malicious");
   }
 
  private:
@@ -123,7 +121,7 @@ class ReadingChild {
       return fail(Errc::cancelled,
                   "the reading child was killed: it, or the system, was out of memory (its limit is {} MB)",
                   bounds_.memory_bytes >> 20);
-    return fail(Errc::corrupt, "the reading child died of signal {} ({}): the input is damaged, or made to do harm",
+    return fail(Errc::corrupt, "the reading child died of signal {} ({}): the input is damaged or malicious",
                 WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
 
@@ -187,7 +185,7 @@ Result<Bytes> read_in_child(const ReadingBounds& asked, const std::function<Resu
 #else
 
 Result<Bytes> read_in_child(const ReadingBounds&, const std::function<Result<Bytes>()>&) {
-  return fail(Errc::toolchain_missing, "reading in a child is done on Linux alone");
+  return fail(Errc::toolchain_missing, "reading in a child process works only on Linux");
 }
 
 #endif

@@ -99,13 +99,13 @@ TEST_CASE("tables_what_cannot_be_called_is_an_error_that_says_why") {
   CHECK(error_of(kernel_of(kCall), {}) == none);
   CHECK(error_of(kernel_of(kCall), {kWhole}) == none);
   CHECK(error_of(kernel_of("store ptr %f, ptr addrspace(1) %out"), {kSquare}) ==
-        "a function of a table is kept or passed on: on the CPU it is only called");
+        "a function of a table is stored or passed on; CPU code can only call it");
   const Visible constant = visible_of(
       "scaled", "float @scaled(float %x) { ret float %x }",
       "@c = internal addrspace(2) global float undef\n !air.function_constants = !{!2}\n !2 = !{ptr addrspace(2) @c, "
       "!\"float\", !\"c\", i32 0, i1 true}");
   CHECK(error_of(kernel_of(kCall), {constant}) ==
-        "visible function 'scaled' reads function constants: not through a table on the CPU");
+        "visible function 'scaled' reads function constants, so it cannot be called through a table on the CPU");
   CHECK(error_of(kernel_of(kCall), {constant, kSquare}) == "");  // an entry with it means none
   // Of no type that is called, so nobody looks further.
   CHECK(error_of(kernel_of(kCall), {kSquare, visible_of("other",

@@ -55,9 +55,10 @@ TEST_CASE("kernel_entry_bindings_and_inputs_in_the_functions_order") {
 
 TEST_CASE("kernel_entry_classes_that_are_refused_are_named") {
   const std::pair<const char*, const char*> refusals[] = {
-      {"intersection_function_table", "argument 1 is of kind 'air.intersection_function_table': not on the CPU"},
-      {"vertex_input", "argument 1 is of kind 'air.vertex_input': not on the CPU"},
-      {"imageblock", "argument 1 is of kind 'air.imageblock': not on the CPU"}};
+      {"intersection_function_table",
+       "argument 1 is of kind 'air.intersection_function_table': not supported on the CPU"},
+      {"vertex_input", "argument 1 is of kind 'air.vertex_input': not supported on the CPU"},
+      {"imageblock", "argument 1 is of kind 'air.imageblock': not supported on the CPU"}};
   for (const auto& [kind, wanted] : refusals) {
     llvm::LLVMContext context;
     const auto entry = entry_with(context, kind);

@@ -191,10 +191,10 @@ TEST_CASE("metadata that does not exist is not named") {
     uint64_t attached;
     std::string_view error;
   };
-  const Case cases[] = {{{4}, {}, 0, "number 3 is named, there are 3"},
-                        {{~uint64_t{0}}, {}, 0, "number 18446744073709551614 is named, there are 3"},
-                        {{1}, {5}, 0, "number 4 is named, there are 4"},  // what another function has does not count
-                        {{1}, {1}, 4, "number 4 is named, there are 4"}};
+  const Case cases[] = {{{4}, {}, 0, "number 3 is used, there are 3"},
+                        {{~uint64_t{0}}, {}, 0, "number 18446744073709551614 is used, there are 3"},
+                        {{1}, {5}, 0, "number 4 is used, there are 4"},  // what another function has does not count
+                        {{1}, {1}, 4, "number 4 is used, there are 4"}};
   for (const auto& [operands, in_function, attached, error] : cases) {
     const auto facts = check_bitstream(metadata_module(2, operands, in_function, attached));
     REQUIRE_FALSE(facts);

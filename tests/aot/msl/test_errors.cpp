@@ -121,7 +121,7 @@ TEST_CASE("a name of a later version of the language says which, and which targe
     const auto found = errors_in(msl_error(text, options));
     REQUIRE(found.size() == 1);
     CHECK(
-        found.front().find(fmt::format("is of Metal {}, and this is compiled as Metal 3.0; targets from {} on have it",
+        found.front().find(fmt::format("needs Metal {}, and this is compiled as Metal 3.0; targets from {} on have it",
                                        row.version, row.targets)) != std::string::npos);
     options.targets = {*aot::parse_target("macos27")};
     CHECK(compile_msl(text, options).has_value());
@@ -272,7 +272,7 @@ TEST_CASE("a message about a header points at the call") {
 TEST_CASE("a language version that does not exist, and one without bfloat") {
   aot::CompileOptions options = msl_options();
   options.language = aot::Version{0, 9, 0};
-  CHECK(msl_error("kernel void f(device float* x) { x[0] = 1; }", options).find("Metal 0.9 is not known") !=
+  CHECK(msl_error("kernel void f(device float* x) { x[0] = 1; }", options).find("Metal 0.9 is not supported") !=
         std::string::npos);
 }
 

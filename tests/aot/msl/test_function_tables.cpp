@@ -53,7 +53,7 @@ TEST_CASE("what a table cannot be is an error that names it") {
       {t + "kernel void k(T a [[buffer(1)]], device float* b [[buffer(1)]]) {}",
        "cannot reserve 'buffer' resource location at index 1: 'a' has it"},
       {t + "kernel void k(T a [[texture(1)]]) {}",
-       "'texture' attribute does not go on a parameter of type 'visible_function_table'; it is 'buffer'"},
+       "'texture' attribute does not apply to a parameter of type 'visible_function_table'; it is 'buffer'"},
       {t + "kernel void k(array<T, 2> a [[buffer(1)]]) {}",
        "parameter 'a': an array of or a pointer to 'visible_function_table' is not supported; array<T, n> by value is, "
        "and a structure that holds it"},

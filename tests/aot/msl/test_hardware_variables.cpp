@@ -57,9 +57,8 @@ kernel void three(device uint* out, uint c [[thread_position_in_grid]]) { out[c]
 TEST_CASE("what has no such value, or another number of components, is an error by name") {
   const std::string scalar = "const uint at [[thread_position_in_grid]];\n",
                     three = "const uint3 at [[thread_position_in_grid]];\n";
-  CHECK(
-      contains(msl_error(kHead + scalar + "fragment float4 f() { return float4(at); }"),
-               "fragment function 'f' reads a variable with 'thread_position_in_grid', which kernels alone are given"));
+  CHECK(contains(msl_error(kHead + scalar + "fragment float4 f() { return float4(at); }"),
+                 "fragment function 'f' reads a variable with 'thread_position_in_grid', which only kernels get"));
   CHECK(contains(
       msl_error(kHead + three +
                 "kernel void k(device uint* o, uint i [[thread_position_in_threadgroup]]) { o[i] = at.z; }"),

@@ -150,7 +150,7 @@ kernel void k(const device float* a, device float* b, uint i [[thread_position_i
   CHECK(b[33] == 3);
 
   CHECK(errors_of("float f(float) __asm(\"air.fast_frobnicate.f32\");\n" + kKernel) ==
-        Errors{"3:22: 'air.fast_frobnicate.f32' is no operation of AIR that is known here"});
+        Errors{"3:22: 'air.fast_frobnicate.f32' is not a known operation of AIR"});
   CHECK(
       errors_of("float f(float x) __asm(\"air.fast_rsqrt.f32\");\nfloat f(float x) { return x; }\n" + kKernel).size() ==
       1);
@@ -164,10 +164,8 @@ TEST_CASE("a source without entry points is a library without functions, and a w
   const std::string text = kHead + "float helper(float x) { return x + 1; }\n";
   const auto compiled = compile_msl(text);
   REQUIRE(compiled.has_value());
-  CHECK(
-      compiled->warnings ==
-      Errors{
-          "test.metal: warning: there is no kernel, vertex or fragment function in it: the library has no functions"});
+  CHECK(compiled->warnings ==
+        Errors{"test.metal: warning: it has no kernel, vertex or fragment function, so the library is empty"});
   CHECK(compiled->targets[0].functions.empty());
   const auto library = metallib::read(compiled->targets[0].metallib);
   REQUIRE(library.has_value());
@@ -189,7 +187,7 @@ kernel void l(device uint* x [[buffer(0)]]) { x[0] = a + b; }
   REQUIRE(source.info("l").constants.size() == 2);
   CHECK(source.info("l").constants[0].index == source.info("l").constants[1].index);
   CHECK(errors_of("constant uint a [[function_constant(0)]];\nconstant int b [[function_constant(0)]];\n" + kKernel) ==
-        Errors{"4:14: function constants 'a' and 'b' have the same index 0 and not one type"});
+        Errors{"4:14: function constants 'a' and 'b' have the same index 0 but different types"});
 }
 
 }  // namespace smelt::test

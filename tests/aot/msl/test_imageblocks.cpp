@@ -176,22 +176,21 @@ TEST_CASE("what an imageblock cannot be is an error that names it") {
   const std::string c = "struct C { half4 c [[color(0)]]; };\nstruct E { half4 c; };\n";
   const Row rows[] = {
       {c + "fragment void f(imageblock<C> b) {}",
-       "parameter 'b': an imageblock does not go to a fragment function, which has its own element as "
-       "[[imageblock_data]]"},
+       "parameter 'b': a fragment function cannot take an imageblock; it gets its own element as [[imageblock_data]]"},
       {c + "kernel void k(imageblock<C, imageblock_layout_explicit> b) {}",
-       "parameter 'b': [[color(n)]] is of members of an imageblock with implicit layout"},
+       "parameter 'b': [[color(n)]] needs a member of an imageblock with implicit layout"},
       {c + "kernel void k(imageblock<E, imageblock_layout_implicit> b) {}",
-       "parameter 'b': of an imageblock with implicit layout each member has a [[color(n)]]"},
+       "parameter 'b': each member of an imageblock with implicit layout needs a [[color(n)]]"},
       {c + "kernel void k(imageblock<C> a, imageblock<C> b) {}",
        "parameter 'b': 'a' is the imageblock with implicit layout already"},
       {"kernel void k(imageblock<float4> b) {}",
-       "parameter 'b': an imageblock consists of a structure with members and without bases"},
+       "parameter 'b': the type of an imageblock must be a structure with members and without bases"},
       {"struct D { half4 c [[color(0)]]; half4 d; };\nkernel void k(imageblock<D> b) {}",
        "member 'd' of an imageblock with implicit layout needs a [[color(n)]] from 0 to 7"},
       {"struct D { half4 c [[color(0)]]; half4 d [[color(0)]]; };\nkernel void k(imageblock<D> b) {}",
        "'c' and 'd' have the same [[color(0)]]"},
       {c + "kernel void k(threadgroup_imageblock E* e [[buffer(0)]]) {}",
-       "parameter 'e': a kernel function is given no pointer to address space 'threadgroup_imageblock'"},
+       "parameter 'e': a kernel function cannot take a pointer to address space 'threadgroup_imageblock'"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);

@@ -124,7 +124,7 @@ TEST_CASE("several sources make one library") {
   const aot::Source same[] = {{"a.metal", as_bytes(a)}, {"c.metal", as_bytes(a)}};
   const auto refused = aot::compile(same, msl_options());
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().message == "c.metal: entry point 'a' is already in a.metal; a library has one of each name");
+  CHECK(refused.error().message == "c.metal: entry point 'a' is already in a.metal; names in a library are unique");
 }
 
 }  // namespace smelt::test

@@ -164,16 +164,15 @@ std::string page(const std::vector<Rule>& rules) {
   }
   std::string text =
       "# The language, rule by rule\n\n"
-      "Each rule is a small program of `tests/aot/msl/language`. It runs on the CPU, or is refused with the message "
-      "that "
-      "it states. A *gap* is what\n"
-      "Metal has and smelt does not have yet: an error. The test `aot_msl` writes this page. The rules in full: [the "
-      "language](../formats/metal-language.md).\n\n"
-      "| Chapter | Right numbers | Refused, as in Metal | Gaps |\n|---|---|---|---|\n";
+      "Each rule is a small program of `tests/aot/msl/language`. smelt runs it on the CPU, or refuses it with the "
+      "message that the program states.\n"
+      "A *gap* is a feature of Metal that smelt does not support yet and therefore refuses. The test `aot_msl` writes "
+      "this page. [The language](../formats/metal-language.md) has the rules in full.\n\n"
+      "| Chapter | Right results | Refused, as in Metal | Gaps |\n|---|---|---|---|\n";
   for (const auto& [name, count] : chapters)
     text += fmt::format("| [{0}](#{0}) | {1} | {2} | {3} |\n", name, count.right, count.refused, count.gaps);
   text += fmt::format("| all | {} | {} | {} |\n", all.right, all.refused, all.gaps);
-  constexpr std::array<const char*, 3> kStates = {"Right numbers", "Refused, as in Metal", "**Gap**"};
+  constexpr std::array<const char*, 3> kStates = {"Right results", "Refused, as in Metal", "**Gap**"};
   for (const auto& [name, count] : chapters) {
     text += fmt::format("\n## {}\n", name);
     for (size_t state = 0; state < kStates.size(); ++state)

@@ -187,7 +187,7 @@ struct V { float4 pos [[position]]; };
   }
   CHECK(findings_of(text) == "");
   CHECK(error_of("struct Q { float x; };\nkernel void k(object_data Q& q [[buffer(0)]]) {}") ==
-        "parameter 'q': a kernel function is given no reference to address space 'object_data'");
+        "parameter 'q': a kernel function cannot take a reference to address space 'object_data'");
 }
 
 TEST_CASE("verify: a mesh is a mesh function's, a payload is in object_data") {
@@ -201,9 +201,9 @@ TEST_CASE("verify: a mesh is a mesh function's, a payload is in object_data") {
     CHECK(findings_with(ir, from, from).find(finding) == std::string::npos);
   };
   finds("!\"air.mesh_grid_properties\", !\"air.arg_type_name\"", "!\"air.mesh\", !\"air.arg_type_name\"",
-        "argument 1: 'air.mesh' is no argument of a object function");
+        "argument 1: 'air.mesh' is not an argument of a object function");
   finds("!\"air.mesh_grid_properties\", !\"air.arg_type_name\"", "!\"air.payload\", !\"air.arg_type_name\"",
-        "argument 1: a payload, but the parameter is no pointer to space 6");
+        "argument 1: a payload, but the parameter is not a pointer to space 6");
 }
 
 TEST_CASE("object_data is a name where it is no space") {
@@ -229,9 +229,9 @@ TEST_CASE("what a mesh cannot be is an error that names it") {
       {v + "[[mesh]] void m(mesh<V, void, 257, 1, topology::point> o) {}",
        "'o': a mesh has 1 to 256 vertices and 1 to 512 primitives"},
       {v + "kernel void k(mesh<V, void, 3, 1, topology::point> o) {}",
-       "parameter 'o': a mesh does not go to a kernel function"},
+       "parameter 'o': a mesh is not allowed in a kernel function"},
       {"[[mesh]] void m(mesh_grid_properties g) {}",
-       "parameter 'g': 'mesh_grid_properties' does not go to a mesh function"},
+       "parameter 'g': 'mesh_grid_properties' is not allowed in a mesh function"},
       {"[[mesh]] float4 m() { return 0; }", "mesh function must have void return type"},
       {"[[object]] void o(device uint* p [[payload]]) {}", "'p': a payload is a reference or a pointer to object_data"},
       {"[[mesh]] void m(object_data uint& p [[payload]]) {}", "'p': the payload of a mesh function is const"},

@@ -339,7 +339,8 @@ TEST_CASE("what ray tracing has not is an error that says what") {
       {kUse + "kernel void k(acceleration_structure<instancing, max_levels<2>> t [[buffer(1)]]) {}",
        "'max_levels': acceleration structures of many levels are not supported"},
       {kUse + "kernel void k(instance_acceleration_structure s [[texture(1)]]) {}",
-       "'texture' attribute does not go on a parameter of type 'acceleration_structure<instancing>'; it is 'buffer'"},
+       "'texture' attribute does not apply to a parameter of type 'acceleration_structure<instancing>'; it is "
+       "'buffer'"},
       {kUse + "kernel void k(instance_acceleration_structure s [[buffer(1)]], device float* x [[buffer(1)]]) {}",
        "cannot reserve 'buffer' resource location at index 1: 's' has it"},
   };

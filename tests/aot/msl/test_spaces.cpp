@@ -530,7 +530,7 @@ TEST_CASE("spaces where none can be: errors that name them") {
   CHECK(has(tag_error("struct Tag { int v; ~Tag() threadgroup {} };\n", ""),
             "a destructor cannot be qualified with address space 'threadgroup'"));
   CHECK(has(tag_error("struct Tag { int v; };\nint f(int x) constant { return x; }\n", ""),
-            "a function that is no member cannot be qualified with address space 'constant'"));
+            "a function that is not a member cannot be qualified with address space 'constant'"));
   CHECK(has(tag_error("struct Tag { int v; int f() device threadgroup { return 1; } };\n", ""),
             "one address space; 'device' is there already"));
   CHECK(has(tag_error("struct Tag { int v; };\n", "auto f = [](int x) device { return x; }; out[0] = f(1);\n"),

@@ -359,7 +359,7 @@ TEST_CASE("what Metal does not allow is an error in its words") {
        "'attribute' attribute parameter is out of bounds: must be between 0 and 30"},
       {"struct I { float2 a [[attribute(1)]]; float b [[attribute(1)]]; };\n"
        "vertex float4 v(I i [[stage_in]]) { return 0; }",
-       "'v' takes 'b' where another input is already"},
+       "'v' takes 'b' from a place that another input has already"},
       {"vertex float2 v() { return 0; }", "invalid return type 'float2' for vertex function"},
       {"struct O { float4 p [[position]]; float4x4 m; }; vertex O v() { return {}; }",
        "invalid type 'float4x4' for output declaration in a vertex function"},
@@ -371,12 +371,12 @@ TEST_CASE("what Metal does not allow is an error in its words") {
       {"struct O { float d [[depth(more)]]; }; fragment O f() { return {}; }",
        "'depth' attribute requires 'any', 'greater' or 'less'"},
       {"struct I { int n [[center_perspective]]; }; fragment void f(I i [[stage_in]]) {}",
-       "'center_perspective' attribute does not go on an integer: it is 'flat'"},
+       "'center_perspective' attribute does not apply to an integer, which is always 'flat'"},
       {"kernel void k(device float* x, uint i [[vertex_id]]) {}",
-       "'vertex_id' attribute does not go on a parameter of a kernel function"},
+       "'vertex_id' attribute does not apply to a parameter of a kernel function"},
       {"fragment void f(device float* x, uint i [[thread_position_in_grid]]) {}",
-       "'thread_position_in_grid' attribute does not go on a parameter of a fragment function"},
-      {"vertex void v(threadgroup float* x) {}", "parameter 'x': a vertex function takes no threadgroup memory"},
+       "'thread_position_in_grid' attribute does not apply to a parameter of a fragment function"},
+      {"vertex void v(threadgroup float* x) {}", "parameter 'x': a vertex function cannot take threadgroup memory"},
       {"struct S { vertex float4 v() { return 0; } };", "vertex function 'v' cannot be a member function"},
   };
   for (const Row& row : rows) {

@@ -118,14 +118,14 @@ TEST_CASE("what a patch cannot be is an error that names it") {
   const std::string point = "struct C { float4 p [[attribute(0)]]; };\n";
   const Row rows[] = {
       {"vertex float4 v(uint i [[patch_id]]) { return i; }",
-       "'patch_id' attribute is of vertex functions with [[patch(...)]]"},
+       "'patch_id' attribute needs a vertex function with [[patch(...)]]"},
       {"[[patch(line, 2)]] vertex float4 v() { return 0; }", "'patch' attribute requires 'quad' or 'triangle'"},
       {"[[patch(quad, 33)]] vertex float4 v() { return 0; }", "'patch' attribute requires 0 to 32 control points"},
       {"[[patch(quad, 4)]] fragment float4 f() { return 0; }", "'patch' attribute only goes on a vertex function"},
       {"[[patch(quad, 4)]] vertex float4 v(float3 at [[position_in_patch]]) { return at.xyzx; }",
        "type 'float3' is not valid for attribute 'position_in_patch' of a quad"},
       {point + "vertex float4 v(patch_control_point<C> c [[stage_in]]) { return c[0].p; }",
-       "'c': control points are of vertex functions with [[patch(...)]]"},
+       "'c': control points need a vertex function with [[patch(...)]]"},
       {point + "struct P { patch_control_point<C> a, b; };\n"
                "[[patch(quad, 4)]] vertex float4 v(P p [[stage_in]]) { return p.a[0].p; }",
        "'b': 'a' has the control points already"},

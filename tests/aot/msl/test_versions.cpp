@@ -84,7 +84,7 @@ TEST_CASE("a name is there from its version on, and named with it before") {
     const auto newest_before = std::find(std::begin(kLanguages), std::end(kLanguages), since) - 1;
     REQUIRE(newest_before >= std::begin(kLanguages));
     const std::string message = msl_error(use->second, of(*newest_before));
-    CHECK_MESSAGE(message.find("' is of Metal " + to_string(since) + ", and this is compiled as Metal " +
+    CHECK_MESSAGE(message.find("' needs Metal " + to_string(since) + ", and this is compiled as Metal " +
                                to_string(*newest_before)) != std::string::npos,
                   message);
   }

@@ -165,14 +165,14 @@ TEST_CASE("verify: what a visible function gets, and what stitching needs") {
     CHECK(findings_with(ir, from, from).find(finding) == std::string::npos);
   };
   finds("!\"air.visible_input\", !\"air.arg_type_name\"", "!\"air.vertex_id\", !\"air.arg_type_name\"",
-        "argument 0: 'air.vertex_id' is nothing that a visible function gets");
+        "argument 0: 'air.vertex_id' is not an argument of a visible function");
   finds("!\"air.visible_input\", !\"air.arg_type_name\", !\"float\"",
         "!\"air.visible_input\", !\"air.arg_type_name\", !\"half\"",
         "'air.visible_input' called 'half' has another type in the function");
-  finds("!\"air.visible_output\"", "!\"air.position\"", "'air.position' is nothing that a visible function returns");
+  finds("!\"air.visible_output\"", "!\"air.position\"", "'air.position' is not a result of a visible function");
   finds("!\"air.stitching_argument\"", "!\"air.stitching\"", "stitching argument 0 has no type and name");
   finds("ptr @_ZN5metal22_stitching_traits_implIfE7destroyEPv, ptr @_ZN5metal22_stitching_traits_implIfE16",
-        "null, ptr @_ZN5metal22_stitching_traits_implIfE16", "function 2 of a stitching type is not there");
+        "null, ptr @_ZN5metal22_stitching_traits_implIfE16", "function 2 of a stitching type does not exist");
 }
 
 TEST_CASE("what a visible function cannot be is an error that names it") {

@@ -309,7 +309,7 @@ TEST_CASE("what the CPU does not have of a stage is an error that says so") {
   std::string many = "struct Out { float4 position [[position]];";
   for (int i = 0; i < 31; ++i) many += fmt::format(" float o{};", i);
   many += " };\nvertex Out v(uint id [[vertex_id]]) { return {}; }\n";
-  CHECK(missing(many) == "v: 'v' has 33 inputs and results and 0 buffers; on the CPU they have 31 slots together");
+  CHECK(missing(many) == "v: 'v' has 33 inputs and results and 0 buffers; the CPU has 31 slots for all of them");
   const std::string kernel = missing("kernel void k(device float* x) { x[0] = dfdx(x[1]); }");
   CHECK_MESSAGE(kernel.find("fragment") != std::string::npos, kernel);
 }

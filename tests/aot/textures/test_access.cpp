@@ -209,8 +209,8 @@ TEST_CASE("wrong uses are errors") {
   has(kernel("texture2d<float> t [[texture(128)]]", ""),
       "'texture' attribute parameter is out of bounds: must be between 0 and 127");
   has(kernel("texture2d<float> t [[buffer(0)]]", ""),
-      "'buffer' attribute does not go on a parameter of type 'texture2d<float, sample>'");
-  has(kernel("device float* t [[texture(0)]]", ""), "'texture' attribute does not go on a parameter");
+      "'buffer' attribute does not apply to a parameter of type 'texture2d<float, sample>'");
+  has(kernel("device float* t [[texture(0)]]", ""), "'texture' attribute does not apply to a parameter");
   has(kernel("texture2d<float> t [[texture(1)]], texture2d<float> u [[texture(1)]]", ""),
       "cannot reserve 'texture' resource location at index 1");
   has(kernel("texture2d<char> t [[texture(0)]]", "v[0] = t.get_width();"), "half, float, short, ushort, int or uint");

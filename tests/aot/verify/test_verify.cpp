@@ -221,7 +221,7 @@ TEST_CASE("each check finds its fault: records") {
 TEST_CASE("each check finds its fault: stamps") {
   expect_error(verify_module(typed({.triple = "air64_v27-apple-macosx14.0.0"})), Check::versions,
                "says AIR 2.7, !air.version says 2.6");
-  expect_error(verify_module(typed({.triple = "someisa-apple-macosx14.0.0"})), Check::versions, "is no AIR triple");
+  expect_error(verify_module(typed({.triple = "someisa-apple-macosx14.0.0"})), Check::versions, "is not an AIR triple");
   expect_error(verify_module(typed({.air = ""})), Check::versions, "no !air.version");
   expect_error(verify_module(typed({.language = ""})), Check::versions, "no !air.language_version");
   expect_error(verify_module(typed({.language = "i32 3, i32 2, i32 0"})), Check::versions, "Metal 3.2 needs AIR 2.7");
@@ -259,7 +259,7 @@ TEST_CASE("each check finds its fault: arguments") {
   expect_error(with(&Plant::b, "location_index\", i32 1", "location_index\", i32 0"), Check::argument,
                "is taken by argument 0");
   expect_error(with(&Plant::a, "!\"air.read_write\", ", ""), Check::argument, "no access");
-  expect_error(with(&Plant::a, "align_size\", i32 4", "align_size\", i32 3"), Check::argument, "no power of two");
+  expect_error(with(&Plant::a, "align_size\", i32 4", "align_size\", i32 3"), Check::argument, "not a power of two");
   expect_error(with(&Plant::b, "buffer_size\", i32 4", "buffer_size\", i32 2"), Check::argument,
                "air.buffer_size 2 is less");
   expect_error(with(&Plant::b, "air.read\"", "air.read_write\""), Check::argument, "constant memory is read only");
@@ -267,7 +267,7 @@ TEST_CASE("each check finds its fault: arguments") {
   for (const Finding& finding : with(&Plant::c, "!\"air.arg_type_name\", !\"uint3\", ", ""))
     CHECK(finding.severity != Finding::Severity::error);  // called nothing, which is not wrong
   expect_error(with(&Plant::c, "thread_position_in_grid", "thread_colour"), Check::argument,
-               "is no argument of a kernel");
+               "is not an argument of a kernel");
   expect_error(with(&Plant::a, "!\"air.address_space\", i32 1, ", ""), Check::argument, "no air.address_space");
   expect_error(with(&Plant::parameters, "<3 x i32> %c", "float %c"), Check::argument, "is of 16 or 32 bits");
 }

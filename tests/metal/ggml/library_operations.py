@@ -47,7 +47,7 @@ def operation(name: str, cases: int) -> collections.Counter[str]:
 def main() -> int:
     cases = collections.Counter(line.split()[0] for line in run("--list").stdout.splitlines())
     sample = f"a sample, at most {SAMPLE[1]} cases of each operation, evenly spread" if SAMPLE else "all cases"
-    rows = f"Of {sample}:\n\n"
+    rows = f"Outcomes of {sample}:\n\n"
     rows += "| Operation | Cases passed | Not claimed by the device | Other numbers | Stopped by ggml |\n|---|---|---|---|---|\n"
     total: collections.Counter[str] = collections.Counter()
     for name in sorted(cases):

@@ -200,8 +200,8 @@ Result<aot::MathOptions> read_flags(CompileCommandOptions& options) {
     SMELT_TRY(const bool known, flags.take("-f" + flag));
     if (!known)
       return fail(Errc::invalid_argument,
-                  "-f{}: there are -ffast-math, -fno-fast-math, -fmetal-math-mode=, -fmetal-math-fp32-functions= and "
-                  "-fmetal-enable-logging",
+                  "-f{}: not known; want -ffast-math, -fno-fast-math, -fmetal-math-mode=, -fmetal-math-fp32-functions= "
+                  "or -fmetal-enable-logging",
                   flag);
   }
   return flags.math();
@@ -291,7 +291,8 @@ void add_request_options(CLI::App& verb, service::Request& request) {
 #define SMELT_TEXTS(member, one, name, words, group, help) add_plain(verb, words, group, with.member, help);
 #define SMELT_INNER_TEXTS(member)
 #include "smelt/aot/options.def"
-  verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
+  verb.add_option("--stop-after", with.stop_after,
+                  "With --emit ll: stop after this pass (an unknown name lists all passes)")
       ->group(kOutputGroup);
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code")->group(kCpuGroup);
   add_checked(verb, request.checked,

@@ -146,9 +146,8 @@ Result<Miss> read_miss(const ListJson& entry) {
 /// Not another machine's compiler: it would look for its own key for ever.
 Result<void> check_key(const Miss& miss, const service::RequestKeys& keys) {
   if (to_hex(keys.raw) == miss.key) return {};
-  return bad(
-      "its key is {} here, the list says {}: a file that it includes is not what it was there, or is somewhere else",
-      to_hex(keys.raw), printable(miss.key));
+  return bad("its key is {} here, the list says {}: a file that it includes has other content or another place here",
+             to_hex(keys.raw), printable(miss.key));
 }
 
 Result<void> compile_one(const Miss& miss, service::Session& session, remote::TieredStore& store) {

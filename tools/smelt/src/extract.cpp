@@ -35,7 +35,7 @@ Result<void> run_extract(const ExtractOptions& options) {
   }
   if (found.size() != 1)
     return fail(Errc::invalid_argument,
-                "{}: {} of its Metal libraries are meant; it has {}; --target and --library name one", options.input,
+                "{}: {} of its Metal libraries match; it has {}; choose one with --target and --library", options.input,
                 found.empty() ? "none" : "several", there.empty() ? "none" : there);
   SMELT_TRY_VOID(schema::check_part(found.front().part, options.input));
   return write_file(options.output, found.front().part.bytes);

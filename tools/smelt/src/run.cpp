@@ -271,7 +271,7 @@ Result<void> check_arguments(const Function& function, const RunOptions& options
         misfit(given, number_type(wants->type_name, wants->size), wants->type_name, wants->size, wants->members);
     if (!wrong) continue;
     const bool is_element = wrong->kind == Misfit::Kind::element;
-    return fail(Errc::argument_mismatch, "argument '{}' is {}; '{}' wants {} in buffer {} '{}'{}{}{}",
+    return fail(Errc::argument_mismatch, "argument '{}' is {}; '{}' expects {} in buffer {} '{}'{}{}{}",
                 options.arguments[i], is_element ? array.type : wrong->given, function.name(), wants->type_name, i,
                 wants->name, wrong->remedy.empty() ? "" : "; ", is_element ? "pass elements of " : "", wrong->remedy);
   }

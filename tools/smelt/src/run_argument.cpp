@@ -17,7 +17,7 @@ Result<T> parse_number(std::string_view text, std::string_view type) {
   T value{};
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || text.empty())
-    return fail(Errc::invalid_argument, "'{}' is no {}", text, type);
+    return fail(Errc::invalid_argument, "'{}' is not a number of type {}", text, type);
   return value;
 }
 

@@ -438,7 +438,7 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("QUERY", options->name, "Name, name@version, name@prefix or name@range");
   json(sub);
   sub = command("verify", "Read and hash every entry", verify);
-  sub->add_flag("--drop", options->drop, "Drop the entries that are damaged");
+  sub->add_flag("--drop", options->drop, "Drop damaged entries");
   json(sub);
   sub = command("trim", "Remove the least useful entries, down to a budget", trim);
   take_size(sub->add_option("--max-bytes", options->max_bytes,

@@ -193,7 +193,7 @@ Result<void> run_trace(const TraceOptions& options) {
 void add_trace(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("trace", "Show what a program compiled and launched, from its SMELT_TRACE");
   auto options = std::make_shared<TraceOptions>();
-  verb->add_option("FILE", options->input, "File that SMELT_TRACE named")->required();
+  verb->add_option("FILE", options->input, "The file that SMELT_TRACE named")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
   show_example(*verb, "SMELT_TRACE=trace.json python3 model.py; smelt trace trace.json");
   verb->callback([options, &context] { context.finish(run_trace(*options)); });

@@ -364,7 +364,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
   if (job.inputs.empty()) return fail(Errc::invalid_argument, "no input files");
   if (job.inputs.size() > 1 && !job.output.empty() && job.stop != Stop::link && job.stop != Stop::syntax)
     return fail(Errc::invalid_argument, "cannot specify -o when generating multiple output files");
-  if (job.shows_headers && job.stop != Stop::preprocess) messages.warning("-H counts with -E alone");
+  if (job.shows_headers && job.stop != Stop::preprocess) messages.warning("-H has an effect only with -E");
   Linkable linkable;
   bool failed = false;
   for (const Input& input : job.inputs) {

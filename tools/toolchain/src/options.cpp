@@ -200,7 +200,7 @@ std::string option_table() {
   constexpr std::pair<Tool, std::string_view> kTools[] = {
       {Tool::metal, "metal"}, {Tool::metallib, "metallib, air-lld"}, {Tool::xcrun, "xcrun"}};
   for (const auto& [tool, name] : kTools) {
-    text += fmt::format("### {}\n\n| Option | | What is done, or why not |\n|---|---|---|\n", name);
+    text += fmt::format("### {}\n\n| Option | | Effect or reason |\n|---|---|---|\n", name);
     for (const OptionRow& row : kRows) {
       if (row.tool != tool) continue;
       const std::string_view value = row.shape == Shape::flag       ? ""

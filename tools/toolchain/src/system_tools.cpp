@@ -49,8 +49,8 @@ Result<void> answer_for_system(const Call& call) {
 Result<void> refuse_gpu_code(const Call& call) {
   if (!has_any_of(call, {"--version", "-v"}))
     return fail(Errc::unsupported,
-                "code of one GPU is made by Apple's back ends, which are on a Mac alone; ship the Metal library, of "
-                "which a Mac makes that code when it first runs");
+                "code for one GPU is made by Apple's back ends, which exist only on a Mac; ship the Metal library, and "
+                "a Mac makes that code when it first runs");
   fmt::print("{} (smelt {})\n", call.tool, SMELT_VERSION);
   return {};
 }

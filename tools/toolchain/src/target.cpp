@@ -95,7 +95,7 @@ Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warn
     return fail(Errc::invalid_argument, "invalid version number '{}' of {}", parts.version, to_string(platform));
   const aot::Target& first = oldest(platform);
   if (version->major < first.os.major) {
-    warnings.push_back(fmt::format("{0} {1} is older than any that is made here; the result is for {0} {2}",
+    warnings.push_back(fmt::format("{0} {1} is older than any that smelt supports; the result is for {0} {2}",
                                    to_string(platform), parts.version, to_string(first.os)));
     return on(parts.system, first);
   }
@@ -109,9 +109,9 @@ Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warn
 constexpr std::pair<std::string_view, std::string_view> kNoTargets[] = {
     {"macabi", "Mac Catalyst is not a target: no public text says how its libraries are marked"},
     {"watch", "watchOS has no Metal"},
-    {"xros", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
-    {"visionos", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
-    {"xrsimulator", "visionOS is not a target: no public text gives the versions that Apple's tools write for it"},
+    {"xros", "visionOS is not a target: no public document says which versions Apple's tools write for it"},
+    {"visionos", "visionOS is not a target: no public document says which versions Apple's tools write for it"},
+    {"xrsimulator", "visionOS is not a target: no public document says which versions Apple's tools write for it"},
     {"driverkit", "DriverKit has no Metal"},
 };
 
@@ -253,11 +253,10 @@ Result<System> system_of_sdk(std::string_view sdk) {
   for (const auto& [word, why] : kNoTargets)
     if (text.find(word) != std::string_view::npos)
       return fail(Errc::invalid_argument, "SDK \"{}\" cannot be located: {}", sdk, why);
-  return fail(
-      Errc::invalid_argument,
-      "SDK \"{}\" cannot be located: macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator are those "
-      "whose systems are targets",
-      sdk);
+  return fail(Errc::invalid_argument,
+              "SDK \"{}\" cannot be located: only macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator "
+              "belong to systems that are targets",
+              sdk);
 }
 
 std::span<const System> systems() {

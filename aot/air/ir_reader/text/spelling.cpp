@@ -81,7 +81,7 @@ Respeller::Next Respeller::word(size_t at) {
     case 'a':
       if (it == "atomicrmw") return atomicrmw(at);
       if (it == "amdgpu_gfx_whole_wave")
-        return stop(at, "calling convention '{}' is a machine's own, not a kernel's", it);
+        return stop(at, "calling convention '{}' belongs to a processor, not to kernels", it);
       break;
     case 'c':
       if (it == "captures") return captures(at);

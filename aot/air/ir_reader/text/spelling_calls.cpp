@@ -169,7 +169,8 @@ Respeller::Next Respeller::atomicrmw(size_t at) {
   const bool known =
       integer ? type_name.size() > 1 && type_name[0] == 'i'
               : type_name == "float" || type_name == "half" || type_name == "bfloat" || type_name == "double";
-  if (!known) return stop(at, "'atomicrmw {}' on {}: only single integers and floats are done", operation, type_name);
+  if (!known)
+    return stop(at, "'atomicrmw {}' on {}: only single integers and floats are supported", operation, type_name);
   if (align.empty()) {  // cmpxchg on the same type wants the same: LLVM's default is the type's size
     const std::string_view bits = integer                 ? type_name.substr(1)
                                   : type_name == "float"  ? "32"

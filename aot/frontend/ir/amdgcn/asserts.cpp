@@ -52,7 +52,8 @@ std::vector<llvm::Instruction*> asserts_of(llvm::Function& function) {
 Result<void> lower_assert(llvm::Instruction& begin, llvm::Argument& report, const Origin& origin) {
   const std::vector<llvm::Instruction*> side = up_to_trap(begin);
   if (side.empty())
-    return fail(Errc::unsupported, "{}'{}': a message that no trap follows; only those of device_assert are done",
+    return fail(Errc::unsupported,
+                "{}'{}': a message without a trap after it; only those of device_assert are supported",
                 origin.line_of(kBegin.str()), kBegin.str());
   llvm::Instruction* const trap = side.back();
   const llvm::DebugLoc& where = trap->getDebugLoc();

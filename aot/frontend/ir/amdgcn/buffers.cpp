@@ -24,7 +24,7 @@ Result<llvm::CallInst*> resource_of(Site& site, unsigned operand) {
   if (!made || !amd_name(*made).starts_with("make.buffer.rsrc"))
     return site.refuse("its resource does not come from make.buffer.rsrc directly");
   const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(made->getArgOperand(1));
-  if (!stride || !stride->isZero()) return site.refuse("only raw buffers (stride 0) are done");
+  if (!stride || !stride->isZero()) return site.refuse("only raw buffers (stride 0) are supported");
   return made;
 }
 
@@ -44,8 +44,8 @@ Result<Access> access_of(Site& site, unsigned first, uint64_t bytes) {
   llvm::IRBuilder<>& ir = site.ir();
   Value* const offset = site.argument(first + 1);
   const auto cache_bits = site.constant(first + 3);
-  if (!cache_bits) return site.refuse("cache bits that are no constant");
-  if (*cache_bits & kSwizzled) return site.refuse("swizzled buffers are not done");
+  if (!cache_bits) return site.refuse("the cache bits must be a constant");
+  if (*cache_bits & kSwizzled) return site.refuse("swizzled buffers are not supported");
   Access access;
   access.is_volatile = (*cache_bits & kVolatile) != 0;
   Value* const wide = ir.CreateZExt(offset, ir.getInt64Ty());

@@ -15,7 +15,7 @@ using llvm::Value;
 Result<Value*> float_dot(Site& site) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(site.argument(0)->getType());
-  if (!vector) return site.refuse("its operands are no vectors");
+  if (!vector) return site.refuse("its operands are not vectors");
   const bool is_small = !site.type()->isFloatTy();
   Value* sum = is_small ? small_to_float(ir, site.argument(2)) : site.argument(2);
   for (unsigned i = 0; i < vector->getNumElements(); ++i) {
@@ -25,11 +25,11 @@ Result<Value*> float_dot(Site& site) {
   }
   if (site.call().arg_size() > 3) {
     const auto clamp = site.constant(3);
-    if (!clamp) return site.refuse("a clamp that is no constant");
+    if (!clamp) return site.refuse("the clamp must be a constant");
     if (*clamp) sum = site.air("air.saturate.f32", ir.getFloatTy(), {sum}, false);
   }
   if (!is_small) return sum;
-  if (!site.type()->isHalfTy() && !site.type()->isBFloatTy()) return site.refuse("its result is no number");
+  if (!site.type()->isHalfTy() && !site.type()->isBFloatTy()) return site.refuse("its result must be half or bfloat");
   return ir.CreateFPTrunc(sum, site.type());
 }
 
@@ -43,7 +43,7 @@ struct Operands {
 /// The sum of the products of all fields of `bits` bits, and c; wraps, or stops at the ends with clamp.
 Result<Value*> integer_dot(Site& site, const Operands& operands, unsigned bits) {
   llvm::IRBuilder<>& ir = site.ir();
-  if (!site.type()->isIntegerTy(32)) return site.refuse("only sums of 32 bits are done");
+  if (!site.type()->isIntegerTy(32)) return site.refuse("only sums of 32 bits are supported");
   const auto word = [&](Value* value) { return ir.CreateBitCast(value, ir.getInt32Ty()); };
   Value* const a = word(operands.a);
   Value* const b = word(operands.b);
@@ -57,7 +57,7 @@ Result<Value*> integer_dot(Site& site, const Operands& operands, unsigned bits) 
 
 Result<Value*> same_sign_dot(Site& site, unsigned bits, bool is_signed) {
   const auto clamp = site.constant(3);
-  if (!clamp) return site.refuse("a clamp that is no constant");
+  if (!clamp) return site.refuse("the clamp must be a constant");
   return integer_dot(site, {site.argument(0), site.argument(1), site.argument(2), is_signed, is_signed, *clamp != 0},
                      bits);
 }
@@ -65,7 +65,7 @@ Result<Value*> same_sign_dot(Site& site, unsigned bits, bool is_signed) {
 /// sudot(sign a, a, sign b, b, c, clamp)
 Result<Value*> own_signs_dot(Site& site, unsigned bits) {
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
-  if (!a_signed || !b_signed || !clamp) return site.refuse("signs and clamp that are no constants");
+  if (!a_signed || !b_signed || !clamp) return site.refuse("the signs and the clamp must be constants");
   return integer_dot(
       site, {site.argument(1), site.argument(3), site.argument(4), *a_signed != 0, *b_signed != 0, *clamp != 0}, bits);
 }

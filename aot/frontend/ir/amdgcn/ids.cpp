@@ -107,10 +107,10 @@ Result<void> lower_hidden_arguments(llvm::Module& module, const Origin& origin) 
           found = &field;
       if (!found)
         return fail(Errc::unsupported,
-                    "{}'llvm.amdgcn.{}': what the kernel reads at byte {} has no counterpart in Metal{}",
+                    "{}'llvm.amdgcn.{}': the value that the kernel reads at byte {} has no counterpart in Metal{}",
                     origin.line_of(fmt::format("llvm.amdgcn.{}", std::string(source))), std::string(source),
                     offset.getSExtValue(),
-                    offset == kHostQueue ? " (a queue to the host: device_print is done where AMD's library ockl is "
+                    offset == kHostQueue ? " (a queue to the host: device_print works only where AMD's library ockl is "
                                            "not linked into the module)"
                                          : "");
       llvm::IRBuilder<> ir(load);

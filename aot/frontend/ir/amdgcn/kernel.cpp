@@ -77,7 +77,7 @@ Result<unsigned> count_hidden(const llvm::Function& kernel, const Origin& origin
     if (count > kernel.arg_size()) return complain(fmt::format("but there are {} parameters", kernel.arg_size()));
     for (unsigned i = 0; i < count; ++i) {
       const llvm::Argument& argument = *kernel.getArg(static_cast<unsigned>(kernel.arg_size()) - 1 - i);
-      if (!could_be_hidden(argument)) return complain("but one of them is no pointer to device memory");
+      if (!could_be_hidden(argument)) return complain("but one of them is not a pointer to device memory");
       if (!argument.use_empty()) return complain("and the kernel uses one, for which no launch provides memory");
     }
     return count;

@@ -108,8 +108,8 @@ Result<llvm::Value*> guard(Site& site, llvm::Value* moved, llvm::Value* from, ll
   if (!site.maybe_partial()) return moved;
   if (!otherwise)
     return site.refuse(
-        "stands where some lanes of a wave may be off, and reads registers of lanes that are; "
-        "no value stands for those");
+        "may run while some lanes of a wave are off, and reads the registers of those lanes, which have no defined "
+        "value");
   llvm::IRBuilder<>& ir = site.ir();
   llvm::Value* active = site.air("air.simd_active_threads_mask.i64", ir.getInt64Ty(), {}, true);
   llvm::Value* is_on = ir.CreateTrunc(ir.CreateLShr(active, ir.CreateZExt(from, ir.getInt64Ty())), ir.getInt1Ty());
@@ -131,7 +131,7 @@ Result<llvm::Value*> by_map(Site& site, llvm::Value* value, const LaneMap& map, 
 Result<llvm::Value*> swizzle(Site& site) {
   const auto offset = site.constant(1);
   const auto map = offset ? swizzle_map(static_cast<uint32_t>(*offset)) : std::nullopt;
-  if (!map) return site.refuse("pattern {:#x} is none of GFX10's bit masks and quads", offset.value_or(0));
+  if (!map) return site.refuse("pattern {:#x} is neither a bit mask nor a quad pattern of GFX10", offset.value_or(0));
   return by_map(site, site.argument(0), *map, {llvm::Constant::getNullValue(site.type()), nullptr});
 }
 
@@ -144,9 +144,9 @@ Result<llvm::Value*> bpermute(Site& site) {
 
 /// permlane16, permlanex16(old, v, low, high, fetch inactive, bound control)
 Result<llvm::Value*> permlane(Site& site, bool across) {
-  if (site.call().arg_size() != 6) return site.refuse("six operands are known, here are {}", site.call().arg_size());
+  if (site.call().arg_size() != 6) return site.refuse("it takes six operands, the call has {}", site.call().arg_size());
   const auto low = site.constant(2), high = site.constant(3), fetch = site.constant(4), bound = site.constant(5);
-  if (!low || !high || !fetch || !bound) return site.refuse("selectors that are no constants");
+  if (!low || !high || !fetch || !bound) return site.refuse("the selectors must be constants");
   const LaneMap map = permlane_map(static_cast<uint32_t>(*low), static_cast<uint32_t>(*high), across);
   llvm::Value* off = *fetch ? nullptr : *bound ? llvm::Constant::getNullValue(site.type()) : site.argument(0);
   return by_map(site, site.argument(1), map, {off, nullptr});
@@ -156,7 +156,7 @@ Result<llvm::Value*> permlane(Site& site, bool across) {
 Result<llvm::Value*> dpp(Site& site, unsigned first, llvm::Value* old) {
   const auto control = site.constant(first + 1), rows = site.constant(first + 2), banks = site.constant(first + 3),
              bound = site.constant(first + 4);
-  if (!control || !rows || !banks || !bound) return site.refuse("operands that are no constants");
+  if (!control || !rows || !banks || !bound) return site.refuse("the operands must be constants");
   const auto map = dpp_map(static_cast<uint32_t>(*control));
   if (!map) return site.refuse("control {:#x} does not exist from GFX10 on", *control);
   llvm::Value* const missing = *bound ? llvm::Constant::getNullValue(site.type()) : old;

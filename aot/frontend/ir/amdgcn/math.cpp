@@ -20,7 +20,7 @@ Result<void> check_real(Site& site) {
   const llvm::Type* const type = site.argument(0)->getType()->getScalarType();
   // double: for the CPU alone; elsewhere the legaliser refuses it
   if (type->isFloatTy() || type->isHalfTy() || type->isDoubleTy()) return {};
-  return site.refuse("there are double, float and half only");
+  return site.refuse("only double, float and half are supported");
 }
 
 template <const char* const& operation>
@@ -60,7 +60,7 @@ Result<Value*> fraction_above_floor(Site& site) {
 
 /// trig.preop(x, segment): 53 bits of 2/pi, from where x's exponent and the segment say.
 Result<Value*> bits_of_two_over_pi(Site& site) {
-  if (!site.type()->isDoubleTy()) return site.refuse("there is double only");
+  if (!site.type()->isDoubleTy()) return site.refuse("only double is supported");
   llvm::IRBuilder<>& ir = site.ir();
   return site.air("air.trig_preop.f64", site.type(),
                   {site.argument(0), ir.CreateZExtOrTrunc(site.argument(1), ir.getInt32Ty())}, false);
@@ -97,7 +97,7 @@ Result<Value*> scale(Site& site) {
 Result<Value*> is_class(Site& site) {
   SMELT_TRY_VOID(check_real(site));
   const auto mask = site.constant(1);
-  if (!mask) return site.refuse("a class mask that is no constant");
+  if (!mask) return site.refuse("the class mask must be a constant");
   return site.ir().createIsFPClass(site.argument(0), static_cast<unsigned>(*mask & 0x3ff));
 }
 
@@ -113,7 +113,7 @@ Result<Value*> pack_halves(Site& site) {
 
 /// ubfe, sbfe(x, offset, width): only 5 bits of offset and width count; width 0 gives 0.
 Result<Value*> bit_field(Site& site, bool is_signed) {
-  if (!site.type()->isIntegerTy(32)) return site.refuse("there are fields of 32 bits only");
+  if (!site.type()->isIntegerTy(32)) return site.refuse("only fields of 32 bits are supported");
   llvm::IRBuilder<>& ir = site.ir();
   Value* const offset = ir.CreateAnd(site.argument(1), 31);
   Value* const width = ir.CreateAnd(site.argument(2), 31);
@@ -152,7 +152,7 @@ Result<Value*> permute_bytes(Site& site) {
 
 /// The low 32 bits of the product of two 24-bit numbers.
 Result<Value*> multiply24(Site& site, bool is_signed) {
-  if (!site.type()->isIntegerTy(32)) return site.refuse("there is a result of 32 bits only");
+  if (!site.type()->isIntegerTy(32)) return site.refuse("only a result of 32 bits is supported");
   llvm::IRBuilder<>& ir = site.ir();
   const auto narrow = [&](Value* value) {
     value = ir.CreateShl(value, 8);

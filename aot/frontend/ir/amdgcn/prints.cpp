@@ -122,7 +122,7 @@ std::vector<llvm::Instruction*> prints_of(llvm::Function& function) {
 Result<void> lower_print(llvm::Instruction& begin, llvm::Argument& report, const Origin& origin) {
   const std::optional<Message> message = message_of(begin);
   if (!message)
-    return fail(Errc::unsupported, "{}'{}': a message of another form than device_print's",
+    return fail(Errc::unsupported, "{}'{}': a message that does not have the form of device_print's",
                 origin.line_of(kPrintBegin.str()), kPrintBegin.str());
   llvm::Instruction* at = message->calls.back();
   llvm::IRBuilder<> ir(at);

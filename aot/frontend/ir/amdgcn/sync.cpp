@@ -60,7 +60,7 @@ Result<llvm::Value*> half_barrier(Site& site) {
   constexpr uint64_t kWholeGroup = 0xffff;
   const auto which = site.constant(0);
   if (!which || (*which & 0xffff) != kWholeGroup)
-    return site.refuse("only the barrier of the whole group (-1) is done");
+    return site.refuse("only the barrier of the whole group (-1) is supported");
   if (site.name() == "s.barrier.signal") return nullptr;
   return barrier(site);
 }

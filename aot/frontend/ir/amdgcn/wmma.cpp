@@ -196,11 +196,11 @@ Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsign
   const bool is_whole = depth == kRows && bits != 0 && width(a) == whole && width(b) == whole;
   if (!is_half && !is_whole)
     return site.refuse(
-        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of which a lane has {} or {} bits of A and "
-        "B",
+        "only the forms of GFX11 and GFX12 for waves of 32 lanes are supported, with {} or {} bits of A and B in each "
+        "lane",
         whole, whole / 2);
   if (site.maybe_partial())
-    return site.refuse("stands where some lanes of a wave may be off; the instruction uses the registers of all");
+    return site.refuse("may run while some lanes of a wave are off; the instruction uses the registers of all lanes");
   return is_half;
 }
 
@@ -259,7 +259,7 @@ std::vector<Value*> column_of(Site& site, Wave& wave, Kind kind) {
 Result<Value*> float_product(Site& site, Kinds kinds) {
   llvm::IRBuilder<>& ir = site.ir();
   if (site.call().arg_size() != 3 || !is_vector(site.argument(2), kOwnRows))
-    return site.refuse("only sums of 8 elements a lane are done");
+    return site.refuse("only sums of 8 elements per lane are supported");
   SMELT_TRY(const bool gfx12, is_gfx12(site, 0, 1, kRows, kinds.a == Kind::sixteen_bits ? 16 : 8));
   llvm::Type* const sum_type = site.type()->getScalarType();
   Wave wave(site, gfx12);
@@ -294,9 +294,9 @@ constexpr auto kSixteenBits = product<Kind::sixteen_bits, Kind::sixteen_bits>;
 Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
-  if (!a_signed || !b_signed || !clamp) return site.refuse("signs and clamp that are no constants");
+  if (!a_signed || !b_signed || !clamp) return site.refuse("the signs and the clamp must be constants");
   if (!is_vector(site.argument(4), kOwnRows) || !site.type()->getScalarType()->isIntegerTy(32))
-    return site.refuse("only sums of 8 elements a lane are done");
+    return site.refuse("only sums of 8 elements per lane are supported");
   SMELT_TRY(const bool gfx12, is_gfx12(site, 1, 3, depth, bits));
   const unsigned fields = 32 / bits;
   Wave wave(site, gfx12);

@@ -63,8 +63,7 @@ bool ImageblockReader::read(const clang::ParmVarDecl& parameter, unsigned source
   const std::string name = parameter.getNameAsString();
   if (fact_.stage != Stage::kernel) {
     refuse(at,
-           "parameter '{}': an imageblock does not go to a {} function, which has its own element as "
-           "[[imageblock_data]]",
+           "parameter '{}': a {} function cannot take an imageblock; it gets its own element as [[imageblock_data]]",
            name, stage_word(fact_.stage));
     return true;
   }
@@ -73,17 +72,17 @@ bool ImageblockReader::read(const clang::ParmVarDecl& parameter, unsigned source
   const auto* layout = special->getTemplateArgs()[1].getAsType()->getAsCXXRecordDecl();
   if (record == nullptr || layout == nullptr || !sema_.isCompleteType(at, type) || record->getNumBases() != 0 ||
       record->field_empty()) {
-    refuse(at, "parameter '{}': an imageblock consists of a structure with members and without bases", name);
+    refuse(at, "parameter '{}': the type of an imageblock must be a structure with members and without bases", name);
     return true;
   }
   const bool with_colours = has_plane_colours(*record);
   const bool is_implicit = with_colours && layout->getName() != "imageblock_layout_explicit";
   if (with_colours && !is_implicit) {
-    refuse(at, "parameter '{}': [[color(n)]] is of members of an imageblock with implicit layout", name);
+    refuse(at, "parameter '{}': [[color(n)]] needs a member of an imageblock with implicit layout", name);
     return true;
   }
   if (!with_colours && layout->getName() == "imageblock_layout_implicit") {
-    refuse(at, "parameter '{}': of an imageblock with implicit layout each member has a [[color(n)]]", name);
+    refuse(at, "parameter '{}': each member of an imageblock with implicit layout needs a [[color(n)]]", name);
     return true;
   }
   const char* const word = is_implicit ? "implicit" : "explicit";
@@ -111,7 +110,7 @@ bool ImageblockReader::read(const clang::ParmVarDecl& parameter, unsigned source
     return true;
   if (find_annotation(parameter, "alias_implicit_imageblock") != nullptr) {
     if (is_implicit) {
-      refuse(at, "parameter '{}': [[alias_implicit_imageblock]] is of an imageblock with explicit layout", name);
+      refuse(at, "parameter '{}': [[alias_implicit_imageblock]] needs an imageblock with explicit layout", name);
       return true;
     }
     fact.words.emplace_back("air.alias_implicit_imageblock");

@@ -66,7 +66,7 @@ bool MeshReader::read(const clang::ParmVarDecl& parameter, unsigned source) {
                           : is_grid ? fact_.stage == Stage::object
                                     : fact_.stage == Stage::mesh || fact_.stage == Stage::object;
   if ((is_mesh || is_grid || is_payload) && !is_allowed) {
-    refuse(parameter.getLocation(), "parameter '{}': {} does not go to a {} function", fact.name,
+    refuse(parameter.getLocation(), "parameter '{}': {} is not allowed in a {} function", fact.name,
            is_mesh   ? "a mesh"
            : is_grid ? "'mesh_grid_properties'"
                      : "a payload",
@@ -101,7 +101,7 @@ void MeshReader::read_mesh(const clang::ParmVarDecl& parameter, ParameterFact fa
   if (vertices == 0 || vertices > kMostVertices || primitives == 0 || primitives > kMostPrimitives)
     return refuse(at, "'{}': a mesh has 1 to {} vertices and 1 to {} primitives", fact.name, kMostVertices,
                   kMostPrimitives);
-  if (topology >= std::size(kTopologies)) return refuse(at, "'{}': a mesh has no such topology", fact.name);
+  if (topology >= std::size(kTopologies)) return refuse(at, "'{}': unknown topology of a mesh", fact.name);
   for (const ParameterFact& other : fact_.parameters)
     if (!other.vertices.empty()) return refuse(at, "'{}': '{}' is the mesh already", fact.name, other.name);
   // A vertex is what a vertex function returns; what a primitive may have is its own.

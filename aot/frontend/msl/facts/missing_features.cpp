@@ -110,7 +110,7 @@ std::string text_of_later_version(llvm::StringRef name, Version since, Version l
         targets += (targets.empty() ? "" : " and ") + target.name;
         break;
       }
-  return fmt::format("'{}' is of Metal {}, and this is compiled as Metal {}; targets from {} on have it", name.str(),
+  return fmt::format("'{}' needs Metal {}, and this is compiled as Metal {}; targets from {} on have it", name.str(),
                      to_string(since), to_string(language), targets);
 }
 

@@ -39,7 +39,7 @@ std::span<const VersionedName> versioned_names();
 /// The version that brought this name; nothing for names that every version has.
 std::optional<Version> version_of_name(llvm::StringRef name);
 
-/// "'os_log_default' is of Metal 3.2; ...", of a name that `language` does not have yet.
+/// "'os_log_default' needs Metal 3.2; ...", of a name that `language` does not have yet.
 std::string text_of_later_version(llvm::StringRef name, Version since, Version language);
 
 }  // namespace smelt::aot::msl

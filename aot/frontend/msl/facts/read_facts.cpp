@@ -136,8 +136,9 @@ class Reader {
     for (const ConstantSource& other : facts.constants)
       // Of one type they both have the value that is set for the index.
       if (other.fact.index == *index && other.fact.type_name != metal_name(type, context_))
-        return error(variable.getLocation(), "function constants '{}' and '{}' have the same index {} and not one type",
-                     other.fact.name, view(variable.getName()), *index);
+        return error(variable.getLocation(),
+                     "function constants '{}' and '{}' have the same index {} but different types", other.fact.name,
+                     view(variable.getName()), *index);
     for (const ConstantSource& other : facts.constants)
       if (other.variable->getCanonicalDecl() == variable.getCanonicalDecl()) return;
     ConstantSource source{&variable, {}};
@@ -155,7 +156,7 @@ class Reader {
       error(label.getLocation(), "'{}' is an operation of AIR, which '{}' cannot define", name,
             function.getNameAsString());
     else if (air::forms(name).empty())
-      error(label.getLocation(), "'{}' is no operation of AIR that is known here", name);
+      error(label.getLocation(), "'{}' is not a known operation of AIR", name);
   }
 
   void read_kernel(const clang::FunctionDecl& function, Facts& facts) {
@@ -255,7 +256,7 @@ class Reader {
           if (name == "stage_in")  // Metal has it
             return error(attribute->getLocation(), "'stage_in' attribute in {} is not supported",
                          a_stage_function(kernel.stage));
-          return error(attribute->getLocation(), "'{}' attribute does not go on a parameter of {}", view(name),
+          return error(attribute->getLocation(), "'{}' attribute does not apply to a parameter of {}", view(name),
                        a_stage_function(kernel.stage));
         default:
           break;
@@ -283,7 +284,7 @@ class Reader {
         (kernel.stage == Stage::fragment && (name == "thread_index_in_simdgroup" || name == "threads_per_simdgroup" ||
                                              name == "thread_index_in_quadgroup" || name == "thread_execution_width"));
     if (!is_of_stage)
-      return error(attribute.getLocation(), "'{}' attribute does not go on a parameter of {}", name,
+      return error(attribute.getLocation(), "'{}' attribute does not apply to a parameter of {}", name,
                    a_stage_function(kernel.stage));
     const std::optional<ValueShape> value = builtin_value(parameter, name);
     if (!value) return;
@@ -318,7 +319,7 @@ class Reader {
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {
     const std::string_view word = to_string(indexed_as(handle.kind));
     if (resource != nullptr && metal_attribute(*resource) != llvm::StringRef(word.data(), word.size()))
-      return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'; it is '{}'",
+      return error(resource->getLocation(), "'{}' attribute does not apply to a parameter of type '{}'; it is '{}'",
                    metal_attribute(*resource).str(), handle.name, word);
     fact.binding = handle.kind;
     fact.type_name = handle.name;
@@ -379,19 +380,19 @@ class Reader {
       return error(at, "{} type must have explicit address space qualifier",
                    fact.is_reference ? "reference" : "pointer");
     if (fact.space > 3)
-      return error(at, "parameter '{}': {} is given no {} to address space '{}'", fact.name,
+      return error(at, "parameter '{}': {} cannot take a {} to address space '{}'", fact.name,
                    a_stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer", space_word(fact.space));
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
     if (fact.space == 3 && kernel.stage != Stage::fragment && !has_threadgroups(kernel.stage))
-      return error(at, "parameter '{}': {} takes no threadgroup memory", fact.name, a_stage_function(kernel.stage));
+      return error(at, "parameter '{}': {} cannot take threadgroup memory", fact.name, a_stage_function(kernel.stage));
     if (kind == "texture" || kind == "sampler")
-      return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,
+      return error(resource->getLocation(), "'{}' attribute does not apply to a parameter of type '{}'", kind,
                    metal_name(type, context_));
     if (!kind.empty() && (kind == "threadgroup") != (fact.space == 3))
-      return error(resource->getLocation(), "'{}' attribute does not go on a parameter in address space '{}'", kind,
+      return error(resource->getLocation(), "'{}' attribute does not apply to a parameter in address space '{}'", kind,
                    fact.space == 3   ? "threadgroup"
                    : fact.space == 2 ? "constant"
                                      : "device");

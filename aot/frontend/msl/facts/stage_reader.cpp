@@ -284,7 +284,7 @@ bool StageReader::refuse(clang::SourceLocation at, std::string_view format, cons
 bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned source) {
   for (const llvm::StringRef word : kOfPatch)
     if (find_annotation(parameter, word) != nullptr && fact_.extra.empty()) {
-      refuse(parameter.getLocation(), "'{}' attribute is of vertex functions with [[patch(...)]]", word.str());
+      refuse(parameter.getLocation(), "'{}' attribute needs a vertex function with [[patch(...)]]", word.str());
       return true;
     }
   if (refuse_imageblock_data(parameter)) return true;
@@ -375,7 +375,7 @@ void StageReader::read_control_points(clang::QualType point, const Place& place)
   const clang::SourceLocation at = place.decl->getLocation();
   const clang::CXXRecordDecl* const record = structure_of(point);
   if (fact_.extra.empty()) {
-    refuse(at, "'{}': control points are of vertex functions with [[patch(...)]]", place.name);
+    refuse(at, "'{}': control points need a vertex function with [[patch(...)]]", place.name);
     return;
   }
   if (record == nullptr || !sema_.isCompleteType(at, point)) {
@@ -639,7 +639,7 @@ bool StageReader::add_interpolation(const Place& place, bool is_whole, std::stri
       return refuse(attribute->getLocation(), "'{}' and '{}' attributes are not compatible", chosen->attribute.str(),
                     one.attribute.str());
     if (is_whole && one.attribute != "flat")
-      return refuse(attribute->getLocation(), "'{}' attribute does not go on an integer: it is 'flat'",
+      return refuse(attribute->getLocation(), "'{}' attribute does not apply to an integer, which is always 'flat'",
                     one.attribute.str());
     chosen = &one;
   }
@@ -655,13 +655,13 @@ void StageReader::check_twice(const clang::FunctionDecl& function) {
   std::set<std::string> seen;
   for (const ResultFact& result : fact_.results)
     if (result.condition.empty() && !seen.insert(identity(result.words)).second)
-      refuse(function.getLocation(), "'{}' returns '{}' where another member is already", function.getNameAsString(),
-             result.name);
+      refuse(function.getLocation(), "'{}' returns '{}' at a place that another member has already",
+             function.getNameAsString(), result.name);
   seen.clear();
   for (const ParameterFact& parameter : fact_.parameters)
     if (!parameter.words.empty() && parameter.condition.empty() && !seen.insert(identity(parameter.words)).second)
-      refuse(function.getLocation(), "'{}' takes '{}' where another input is already", function.getNameAsString(),
-             parameter.name);
+      refuse(function.getLocation(), "'{}' takes '{}' from a place that another input has already",
+             function.getNameAsString(), parameter.name);
 }
 
 }  // namespace smelt::aot::msl

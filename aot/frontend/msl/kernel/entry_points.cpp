@@ -93,8 +93,9 @@ Result<void> add_called_builtins(const llvm::Module& module, KernelFact& kernel)
     const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
     if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
     if (kernel.stage == Stage::visible)
-      return fail(Errc::compile_failed, "visible function '{}' calls what needs '{}', which only its callers are given",
-                  kernel.name, attribute);
+      return fail(Errc::compile_failed,
+                  "visible function '{}' calls a function that needs '{}', which only its callers get", kernel.name,
+                  attribute);
     ParameterFact fact;
     fact.binding = std::nullopt;
     fact.name = fact.builtin = attribute;
@@ -300,7 +301,7 @@ class EntryBody {
 
 Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel) {
   llvm::Function* body = module.getFunction(kernel.symbol);
-  if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
+  if (body == nullptr) return fail(Errc::corrupt, "there is no kernel '{}'", kernel.name);
   SMELT_TRY(llvm::Function * entry, declare_entry(module, kernel, *body));
   SMELT_TRY_VOID(EntryBody(*entry, *body, kernel).make());
   // Clang says of every reference that its object is there.
@@ -427,7 +428,7 @@ void clean_externals(llvm::Module& module, const llvm::Function* own) {
 /// (smelt/aot/object.hpp).
 Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   llvm::Function* function = module.getFunction(source.fact.symbol);
-  if (function == nullptr) return fail(Errc::corrupt, "function '{}' is not there", source.fact.name);
+  if (function == nullptr) return fail(Errc::corrupt, "there is no function '{}'", source.fact.name);
   copy_values(*function);
   make_internal(module, *function);
   for (llvm::Function& one : module) prepare_operations(one);

@@ -83,7 +83,7 @@ Result<void> add_hardware_values(const llvm::Module& module, KernelFact& kernel)
     const std::optional<std::string> attribute = attribute_of(variable);
     if (!attribute) continue;
     if (!has_threadgroups(kernel.stage))
-      return fail(Errc::compile_failed, "{} function '{}' reads a variable with '{}', which kernels alone are given",
+      return fail(Errc::compile_failed, "{} function '{}' reads a variable with '{}', which only kernels get",
                   stage_word(kernel.stage), kernel.name, *attribute);
     const ValueShape shape = shape_of(without_classes(variable.getValueType()));
     for (size_t i = 0; i < own && is_vector_value(*attribute); ++i)

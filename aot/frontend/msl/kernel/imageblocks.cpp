@@ -191,7 +191,8 @@ class ImageblockLowering {
                                     [&](const ResultFact& one) { return colour_of(one) == colour; });
     if (plane == implicit_->planes.end())
       return fail(Errc::compile_failed,
-                  "kernel '{}' asks for a slice of an imageblock by no constant [[color(n)]] of it", kernel_.name);
+                  "kernel '{}' asks for a slice of an imageblock by something other than a constant [[color(n)]] of it",
+                  kernel_.name);
     const ValueShape& shape = plane->value;
     if (constant(call.getArgOperand(1)) != shape.lanes || constant(call.getArgOperand(2)) != shape.bits ||
         (constant(call.getArgOperand(3)) != 0) != shape.is_float)

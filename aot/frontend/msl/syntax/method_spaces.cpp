@@ -48,7 +48,7 @@ class MethodSpace : public clang::ParsedAttrInfo {
     if (auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(decl)) decl = pattern->getTemplatedDecl();
     auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(decl);
     if (method == nullptr || method->isStatic() || llvm::isa<clang::CXXDestructorDecl>(method)) {
-      const char* what = method == nullptr    ? "a function that is no member"
+      const char* what = method == nullptr    ? "a function that is not a member"
                          : method->isStatic() ? "a static member function"
                                               : "a destructor";
       clang::DiagnosticsEngine& engine = sema.getDiagnostics();

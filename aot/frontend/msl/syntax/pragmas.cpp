@@ -105,9 +105,9 @@ class DebugPragma final : public clang::PragmaHandler {
 
   void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer, clang::Token& first) override {
     clang::DiagnosticsEngine& engine = preprocessor.getDiagnostics();
-    engine.Report(first.getLocation(), engine.getCustomDiagID(clang::DiagnosticsEngine::Error,
-                                                              "'#pragma clang __debug' is for makers of compilers, and "
-                                                              "not taken here"));
+    engine.Report(first.getLocation(),
+                  engine.getCustomDiagID(clang::DiagnosticsEngine::Error,
+                                         "'#pragma clang __debug' is for compiler developers and is not supported"));
     preprocessor.DiscardUntilEndOfDirective();
   }
 };

@@ -99,7 +99,7 @@ void TokenFilter::method_space() {
   if (in_[at_].isNot(tok::arrow)) return put(attribute, at);
   size_t result = list;
   while (result > 0 && !out_[result].isOneOf(tok::kw_auto, tok::semi, tok::l_brace, tok::r_brace)) --result;
-  if (out_[result].isNot(tok::kw_auto)) return report("a trailing return type behind '%0' wants 'auto' in front");
+  if (out_[result].isNot(tok::kw_auto)) return report("a trailing return type behind '%0' needs 'auto' in front");
   const std::vector<Token> rest(out_.begin() + static_cast<std::ptrdiff_t>(result) + 1, out_.end());
   out_.resize(result + 1);
   put(attribute, at);

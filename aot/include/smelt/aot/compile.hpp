@@ -50,7 +50,7 @@ struct CompileOptions {
   /// Of LLVM IR: what is stamped, and which functions are meant; its operations say themselves what they allow.
   MathOptions math;
   std::optional<Version> language;  ///< Metal language version of source, and to stamp; the target's when empty
-  /// A translation unit for make_object (object.hpp): Metal source without a kernel is no error.
+  /// A translation unit for make_object (object.hpp): Metal source without a kernel is not an error.
   bool object = false;
   /// Where the precompiled Metal headers are kept between processes; empty: made once in each process.
   std::string cache_folder;

@@ -33,7 +33,7 @@ inline constexpr MathOptions kFastMath{MathMode::fast, true};
 class DriverFlags {
  public:
   explicit DriverFlags(MathMode without) : mode_(without) {}
-  /// False: it is none of these. Errors: a value that there is not.
+  /// False: it is none of these. Errors: an unknown value.
   Result<bool> take(std::string_view flag);
   MathOptions math() const { return {mode_, fast_functions_.value_or(mode_ != MathMode::safe)}; }
 

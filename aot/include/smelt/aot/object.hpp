@@ -54,7 +54,7 @@ bool is_link_input(ByteView file);
 /// What "target triple" says in text of LLVM IR; empty for other bytes, or where it says nothing.
 std::string_view ir_triple(ByteView file);
 
-/// What an AIR module or a library was built for. Nothing for other bytes, or for a platform that is no target.
+/// The target of an AIR module or a library. Nothing for other bytes, or for a platform that is not a target.
 std::optional<Target> built_for(ByteView file);
 
 struct ArchiveMember {

@@ -18,7 +18,7 @@ struct StageValueInfo {
   std::string air_kind;  ///< "air.fragment_input", "air.position", "air.render_target"
   std::string detail;    ///< AIR's further words: "user(uv), center, perspective"; of a colour its number and index
   std::string type_name;
-  std::string name;  ///< empty: a result that is no member of a structure
+  std::string name;  ///< empty for a result that is not a member of a structure
   bool conditional = false;
   bool unused = false;  ///< no code reads it
   bool operator==(const StageValueInfo&) const = default;

@@ -33,7 +33,7 @@ struct Target {
 /// known ones.
 Result<Target> parse_target(std::string_view name);
 std::span<const Target> known_targets();
-/// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15, 26 and 27).
+/// The default target: macos14 (first with bfloat, loads on 14, 15, 26 and 27).
 const Target& default_target();
 /// Of macOS, the newest there is: for code that runs here alone, where no Mac's system counts.
 const Target& newest_target();

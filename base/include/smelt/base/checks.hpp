@@ -72,8 +72,8 @@ class Checks {
       for (const auto& [name, one] : kNames)
         if (name == word) found = static_cast<uint32_t>(one);
       if (found == 0)
-        return fail(Errc::invalid_argument, "checks '{}': '{}' is none of memory, races, init, sync, all, none", text,
-                    word);
+        return fail(Errc::invalid_argument,
+                    "checks '{}': '{}' is not a check; want memory, races, init, sync, all or none", text, word);
       bits |= found;
       if (comma == rest.npos) break;
       rest.remove_prefix(comma + 1);

@@ -14,7 +14,7 @@ namespace smelt {
 /// make would read another rule.
 inline Result<std::string> path_for_make(std::string_view path) {
   if (path.find_first_of("\r\n") == path.npos) return quoted_for_make(path);
-  return fail(Errc::invalid_argument, "{}: a name with a line end cannot stand in a file of dependencies",
+  return fail(Errc::invalid_argument, "{}: a name with a line break cannot be written to a dependency file",
               json_quoted(path));
 }
 

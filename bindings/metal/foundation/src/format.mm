@@ -100,7 +100,7 @@ NSString* format_list(NSString* format, va_list list) {
         else
           print(made, conversion, va_arg(list, double));
         break;
-      default: raise(NSInvalidArgumentException, "'%s' is no conversion of a format", conversion.text.c_str());
+      default: raise(NSInvalidArgumentException, "'%s' is not a conversion of a format", conversion.text.c_str());
     }
   }
   return string_of(made);

@@ -165,7 +165,7 @@ class Encoder {
   ConcurrentPass* pass();
   uint32_t barriers() const { return barriers_; }
 
-  // Laid out as the CPU code wants them, so that a launch passes them on as they are.
+  // Laid out as the CPU code expects them, so that a launch passes them on as they are.
   std::array<void*, kSlots> addresses_{};
   std::array<uint64_t, kSlots> lengths_{};
   std::array<uint32_t, kSlots> threadgroup_lengths_{};

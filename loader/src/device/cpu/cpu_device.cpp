@@ -124,7 +124,7 @@ class CpuSliceCode final : public OpenSlice {
                                       [&](const BoundConstant& constant) { return constant.index == slot.index; });
       if (value == given.end()) continue;
       if (value->bytes.size() > slot.bytes)
-        return fail(Errc::constant_type, "kernel '{}': constant #{} of type {} has {} bytes, the code wants {}",
+        return fail(Errc::constant_type, "kernel '{}': constant #{} of type {} has {} bytes, the code expects {}",
                     kernel.name, slot.index, value->type_name, value->bytes.size(), slot.bytes);
       std::copy(value->bytes.begin(), value->bytes.end(), block.begin() + slot.offset);
       block[slot.defined_offset] = std::byte{value->given};
@@ -230,7 +230,7 @@ Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice
   for (const schema::CpuKernel& kernel : parsed.kernels)
     if (kernel.checked.watches() && kernel.oldest < schema::kCpuSliceThatChecks)
       return fail(Errc::unsupported,
-                  "slice '{}' watches its threads as format {} has it, which is not run any more: compile it again",
+                  "slice '{}' has checks of format {}, which this loader does not run: compile it again",
                   slice.target.name, kernel.oldest);
   return std::make_shared<CpuSliceCode>(std::move(parsed), slice.bytes, owner);
 }

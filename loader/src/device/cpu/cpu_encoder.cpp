@@ -299,7 +299,7 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
   for (SlotMask mask = unsized; mask != 0; mask &= mask - 1)
     prelude.threadgroup_offsets[lowest_slot(mask)] = static_cast<uint32_t>(scratch_bytes);
   if (scratch_bytes > kMostScratch)
-    return fail(Errc::pipeline_failed, "kernel '{}' wants {} bytes of working memory per threadgroup; at most {}",
+    return fail(Errc::pipeline_failed, "kernel '{}' needs {} bytes of working memory per threadgroup; at most {}",
                 pipeline.name(), scratch_bytes, kMostScratch);
   prelude.scratch_bytes = scratch_bytes;
 

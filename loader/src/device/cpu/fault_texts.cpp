@@ -22,8 +22,8 @@ std::optional<std::string> place_of(const smelt_cpu_fault& fault) {
       return fmt::format("through a null pointer, at address {:#x}", fault.offset);
     case SMELT_CPU_FAULT_STRAY:
       return fmt::format(
-          "at address {:#x}, through a pointer that was read from memory or made from a number: it lies in no buffer "
-          "that is bound",
+          "at address {:#x}, through a pointer that was read from memory or made from a number: no bound buffer "
+          "contains it",
           fault.offset);
     default:
       return std::nullopt;
@@ -136,8 +136,7 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
                               const smelt_cpu_fault& fault) {
   if (fault.buffer == SMELT_CPU_FAULT_RECURSION)
     return fail(Errc::pipeline_failed,
-                "kernel '{}' calls one of its functions from itself deeper than the CPU's stack is sure to hold; its "
-                "results are not complete",
+                "kernel '{}' recurses deeper than the CPU's stack is guaranteed to hold; its results are not complete",
                 pipeline.name());
   if (fault.buffer == SMELT_CPU_FAULT_TABLE)
     return fail(

@@ -23,7 +23,7 @@ std::string to_string(const CpuLevel& level) {
 
 Result<CpuLevel> parse_cpu_level(std::string_view name) {
   if (const auto level = cpu_level_named(name)) return from_row(row_of(*level));
-  return fail(Errc::invalid_argument, "CPU level '{}' is not known; known are {}", name, cpu_level_names());
+  return fail(Errc::invalid_argument, "CPU level '{}' is not known; the levels are {}", name, cpu_level_names());
 }
 
 CpuLevel host_cpu_level() {

@@ -156,7 +156,7 @@ bool Watcher::has_argument(size_t i) const {
 
 void Watcher::begin_group_code(const std::array<uint32_t, 3>& group) {
   settle();
-  std::memset(threadgroup_shadow_.data(), 0xff, static_bytes_);
+  std::fill_n(threadgroup_shadow_.begin(), static_bytes_, std::byte{0xff});
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
     if (has_argument(i))
       std::memset(threadgroup_shadow_.data() + dispatch_.threadgroup_offsets[i], 0xff, dispatch_.threadgroup_bytes[i]);

@@ -38,11 +38,11 @@ void Watcher::expect_all(const std::vector<Meeting>& meetings, uint32_t first, u
   const Meeting& missed = meetings[progress_[least].*passed];
   if (Finding* const finding = new_finding(Finding::Kind::barrier, missed.place, nullptr)) {
     finding->first = side(missed.thread, missed.place, "waits");
-    finding->second = side(group_ * group_threads_ + least, missed.place, "does not come");
+    finding->second = side(group_ * group_threads_ + least, missed.place, "does not reach it");
     finding->second->place = finding->first.place;
-    finding->advice = is_simdgroup ? "all threads of a SIMD group must come to it"
-                                   : "all threads of a threadgroup must come to a barrier: let those without work "
-                                     "go around the work and not around the barrier";
+    finding->advice = is_simdgroup ? "all threads of a SIMD group must reach it"
+                                   : "all threads of a threadgroup must reach a barrier: let those without work skip "
+                                     "the work and not the barrier";
   }
 }
 
@@ -102,8 +102,8 @@ void Watcher::pass(Progress& mine, uint32_t flags, const char* place, uint32_t s
   if (Finding* const finding = new_finding(Finding::Kind::barrier, here.place, place)) {
     finding->first = side(here.thread, here.place, "waits");
     finding->second = side(thread_, place, "waits");
-    finding->advice = is_simdgroup ? "all threads of a SIMD group must come to the same one"
-                                   : "all threads of a threadgroup must come to the same barrier";
+    finding->advice = is_simdgroup ? "all threads of a SIMD group must reach the same one"
+                                   : "all threads of a threadgroup must reach the same barrier";
   }
 }
 

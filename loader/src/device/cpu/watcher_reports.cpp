@@ -60,8 +60,8 @@ Watcher::Scope Watcher::scope_of(uint32_t other) const {
 
 void Watcher::unwritten(const char* place) {
   if (Finding* const finding = new_finding(Finding::Kind::unwritten, place, nullptr)) {
-    finding->first = side(thread_, place, "uses a value that nobody has written");
-    finding->advice = "what threadgroup memory and a thread's own arrays hold before they are written is anything";
+    finding->first = side(thread_, place, "uses a value that was never written");
+    finding->advice = "threadgroup memory and a thread's own arrays hold arbitrary values until they are written";
   }
 }
 

@@ -34,7 +34,7 @@ struct EntryFacts {
   std::vector<Slice> slices;           ///< of all libraries, in their order
 };
 
-/// Nothing is hashed or run, and damage inside a package is no error: what cannot be read is not told.
+/// Nothing is hashed or run, and damage inside a package is not an error: unreadable parts are left out.
 EntryFacts entry_facts(const cache::Entry& entry);
 
 }  // namespace smelt::service

@@ -73,7 +73,7 @@ Result<RequestKeys> keys_of(const Request& request);
 /// store).
 struct CompileResult {
   explicit CompileResult(signing::Provenance from) : origin(std::move(from)) {}
-  signing::Provenance origin;  ///< of all that went in, which whoever keeps the package keeps too
+  signing::Provenance origin;  ///< of all inputs; keep it with the package
   ByteView package;
   std::shared_ptr<const void> owner;
   Digest key;               ///< of the request; what the store files it under
@@ -130,7 +130,7 @@ class Translated {
 
   const std::vector<std::string>& kernels() const;  ///< names, in the order of the source
   /// A package of that kernel alone, for what the request asked: found in the store by the kernel's own code, wherever
-  /// it comes from, else compiled and kept. Of all threads and processes that want the same, one compiles. `effort`:
+  /// it comes from, else compiled and kept. If several threads and processes need the same, one compiles. `effort`:
   /// nothing is the request's. Errors: function_not_found; empty_library for a kernel that no GPU can run, which says
   /// why; those of compiling it.
   Result<CompileResult> make(std::string_view kernel, std::optional<aot::CpuEffort> effort = {}) const;
@@ -153,9 +153,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Find (here, then at the remotes), else compile and publish, else the error. Of all threads and processes that want
-  /// the same, one compiles. Kernels are kept one by one besides: what an edit of the source leaves as it was is not
-  /// compiled again.
+  /// Find (here, then at the remotes), else compile and publish, else the error. If several threads and processes need
+  /// the same, one compiles. Each kernel is also kept on its own: an edit of the source compiles only the kernels that
+  /// it changes.
   Result<CompileResult> make(const Request& request, const Progress& progress = {});
 
   /// Metal source whose kernels are to be compiled one by one; nothing of `request` is borrowed. All that is wrong with

@@ -30,7 +30,7 @@ define void @k(ptr %a) #0 {
 attributes #0 = { "smelt.kernel" "smelt.max_threads_per_threadgroup"="128" }
 ;;; too many
 ; option: threads=2048
-; error: wants 2048 threads per threadgroup; Apple GPUs have 1 to 1024
+; error: asks for 2048 threads per threadgroup; Apple GPUs allow 1 to 1024
 define void @k(ptr %a) "smelt.kernel" {
   ret void
 }

@@ -21,7 +21,7 @@ done:
   ret void
 }
 ;;; a pointer of either space
-; error: used as a generic one
+; error: used as a generic pointer
 @s = internal addrspace(3) global [4 x float] undef
 define void @k(ptr %p, i32 %n) "smelt.kernel" {
   %c = icmp eq i32 %n, 0

@@ -106,7 +106,7 @@ TEST_CASE("messages to the host: device_assert's alone, and with memory to repor
   constexpr std::string_view declarations = "declare i64 @__ockl_fprintf_stderr_begin()\ndeclare void @llvm.trap()";
   check_says(
       refused(kernel("  %m = call i64 @__ockl_fprintf_stderr_begin()\n  %r = trunc i64 %m to i32", declarations)),
-      {"line 4", "no trap follows"});
+      {"line 4", "without a trap after it"});
   std::string bare(kernel(
       "  %r = add i32 %t, 1\n  %m = call i64 @__ockl_fprintf_stderr_begin()\n  call void @llvm.trap()", declarations));
   bare.replace(bare.find(", ptr addrspace(1) inreg %s, ptr addrspace(1) inreg %p"), 54, "");

@@ -89,7 +89,7 @@ class Package {
 
   std::string_view tag(uint32_t index) const;
   FunctionView function(uint32_t index) const;
-  /// Without `members` they are left out: what only wants to bind need not gather them.
+  /// Without `members` they are left out: a caller that only binds does not need them.
   ArgumentView argument(uint32_t index, bool members = true) const;
   ConstantView constant(uint32_t index) const;
   SliceView slice(uint32_t index) const;

@@ -22,7 +22,7 @@
 //
 // Nothing here depends on when, where or by whom a package is built: the same input gives the same bytes.
 //
-// Signatures may follow the last byte that the header counts. They are no part of the package: signing changes neither
+// Signatures may follow the last byte that the header counts. They are not part of the package: signing changes neither
 // its digest nor a byte of it, and cutting them off leaves the package as it was before.
 //
 //   at  size  field, from the package's end

@@ -15,7 +15,7 @@
 // There is one spelling of each record: what parses is written back the same. No proper prefix of a record is one.
 //
 // What is signed: the lines `smelt-entry 1`, `key`, `made-from` and `part`, in that order. Cost and blobs are left out:
-// an entry may be packed again by whoever carries it on.
+// an entry may be packed again on its way.
 //
 // History: 1 first release.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function constant without a value, and the query whether it has one
+// rule: a function constant without a value, and `is_function_constant_defined`
 // run: 1
 // out int: 7
 #include <metal_stdlib>

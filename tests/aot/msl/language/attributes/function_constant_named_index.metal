@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the index of a function constant is a constant expression, an enumerator too
+// rule: the index of a function constant may be any constant expression, such as an enumerator
 // run: 1
 // out int: 0
 #include <metal_stdlib>

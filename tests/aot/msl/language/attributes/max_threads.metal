@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a limit of threads must be a number
+// rule: `max_total_threads_per_threadgroup` must be from 1 to 1024
 // error 6:3: 'max_total_threads_per_threadgroup' attribute requires a number from 1 to 1024
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: attributes of C++
+// rule: C++ attributes
 // run: 1
 // out int: 3
 #include <metal_stdlib>

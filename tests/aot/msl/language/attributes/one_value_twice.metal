@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: two parameters cannot use the older and the newer name of one hardware value
+// rule: two parameters cannot be the same hardware value under its older and its newer name
 // error 7:87: attributes 'thread_execution_width' and 'threads_per_simdgroup' name one value
 #include <metal_stdlib>
 using namespace metal;

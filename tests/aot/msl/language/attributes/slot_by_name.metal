@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the index of a resource is any constant expression: an enumerator, a constant, a template argument
+// rule: the index of a resource may be any constant expression: an enumerator, a constant, a template argument
 // run: 1
 // in 2 int: 20
 // in 3 int: 30

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: two arguments cannot be the same hardware value
+// rule: two parameters cannot be the same hardware value
 // error 6:73: attribute 'thread_position_in_grid' is on two parameters
 #include <metal_stdlib>
 using namespace metal;

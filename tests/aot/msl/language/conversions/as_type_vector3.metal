@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a vector of three has the size of one of four
+// rule: a vector of three elements has the size of a vector of four
 // run: 1
 // out int: 1
 #include <metal_stdlib>

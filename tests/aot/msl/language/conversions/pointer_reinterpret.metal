@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer to another type of the same space
+// rule: a cast to a pointer to another type in the same address space
 // run: 1
 // in 1 float: 1 2
 // out uint: 1065353216 1073741824

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: methods, also const ones, on objects in every address space
+// rule: methods and const methods of objects in every address space
 // run: 1
 // in 1 int: 4
 // out int: 4 5 6

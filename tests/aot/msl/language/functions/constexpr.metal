@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: functions in constant expressions
+// rule: `constexpr` functions in constant expressions
 // run: 1
 // out int: 24
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: constructors, with a list of initialisers
+// rule: constructors with member initialisers
 // run: 1
 // out int: 3 5
 #include <metal_stdlib>

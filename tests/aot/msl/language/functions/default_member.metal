@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: initial values of members
+// rule: default values of members
 // run: 1
 // out int: 9
 #include <metal_stdlib>

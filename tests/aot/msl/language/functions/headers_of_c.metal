@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: headers of C that a program shares with its kernels are found
+// rule: C headers that a program shares with its kernels
 // run: 1
 // out int: 1 255 127 8 4 2147483647
 #include <assert.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a class may be derived
+// rule: a class may derive from another class
 // run: 1
 // out int: 3
 #include <metal_stdlib>

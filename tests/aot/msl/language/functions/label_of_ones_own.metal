@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a function may have a label of its own
+// rule: a function may have an assembler label
 // run: 1
 // in 1 uint: 3 4
 // out uint: 97

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: lanes exchange and add `int8_t`, even if the user overloads these functions for other types
+// rule: SIMD-group functions accept `int8_t`, even if the program overloads them for other types
 // run: 2
 // out int: -56 -56 7 100 100 101 1 1
 #include <metal_stdlib>

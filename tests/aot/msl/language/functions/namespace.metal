@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel in a namespace, and functions by their qualified names
+// rule: a kernel in a namespace, and functions called by qualified names
 // run: 1
 // out int: 4
 #include <metal_stdlib>

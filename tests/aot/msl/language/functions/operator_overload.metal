@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: operators of classes
+// rule: overloaded operators of classes
 // run: 1
 // out int: 7
 #include <metal_stdlib>

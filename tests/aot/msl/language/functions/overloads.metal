@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: functions are overloaded as in C++
+// rule: functions can be overloaded, as in C++
 // run: 1
 // out int: 1 2 3
 #include <metal_stdlib>

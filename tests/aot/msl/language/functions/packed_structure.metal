@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a packed structure packs vectors, matrices and members of every other type
+// rule: in a packed structure, vectors, matrices and members of all other types are packed
 // run: 1
 // out int: 9 10 49 17 36
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `static_assert` fails with its text
+// rule: a failed `static_assert` reports its text
 // error 6:15: static assertion failed due to requirement 'sizeof(float4) == 4': wide
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: structures of the API that a kernel fills need no declaration
+// rule: structures of Metal's API that a kernel fills need no declaration
 // run: 1
 // in 1 uint: 0 0 0 0 0
 // in 2 float: 1 2 3 4 5 6 7 8 9 10 11 12 0 0 0 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `switch`, `do`, `while`, `for` over a list
+// rule: `switch`, `do`, `while` and range-based `for`
 // run: 1
 // out int: 16
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel cannot take variable arguments
+// rule: a kernel cannot take a variable number of arguments
 // error 6:13: kernel 'k' cannot take variable arguments
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `m[c]` is a column, `m[c][r]` an element
+// rule: `m[c]` is a column, and `m[c][r]` an element
 // run: 1
 // out float: 3 4 2
 #include <metal_stdlib>

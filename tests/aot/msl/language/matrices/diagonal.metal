@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a matrix made of one scalar has it on its diagonal
+// rule: a matrix made of one scalar has that scalar on its diagonal
 // run: 1
 // out float: 5 0 0 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a matrix of scalars, column after column
+// rule: a matrix made of scalars, column by column
 // run: 1
 // out float: 1 2 3 4 5 6
 #include <metal_stdlib>

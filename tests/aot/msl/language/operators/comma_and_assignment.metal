@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the value of an assignment is the object
+// rule: the result of an assignment is the object
 // run: 1
 // out int: 4 4
 #include <metal_stdlib>

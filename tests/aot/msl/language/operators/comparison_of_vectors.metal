@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: comparisons of vectors give vectors of bool
+// rule: a comparison of vectors returns a vector of bool
 // run: 1
 // out int: 1 0 1 1
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the arms of `?:` must have one type
+// rule: the arms of `?:` must have the same type
 // error 6:66: incompatible operand types ('float4' and 'int4')
 #include <metal_stdlib>
 using namespace metal;

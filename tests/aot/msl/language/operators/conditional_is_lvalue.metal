@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `?:` between two objects is an object
+// rule: `?:` between two lvalues is an lvalue
 // run: 2
 // out float: 9 0 9 0
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `?:` can be assigned to, added to and referred to, and its methods can change it
+// rule: the result of `?:` between two lvalues can be assigned to, added to, bound to a reference and changed by its methods
 // run: 1
 // out float: 1 2 6 4 5 7
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `?:` with a value in an arm is a value, and cannot be assigned to
+// rule: `?:` with a value in one arm is a value, and cannot be assigned to
 // error 6:82: expression is not assignable
 #include <metal_stdlib>
 using namespace metal;

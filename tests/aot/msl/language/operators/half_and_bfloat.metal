@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an operation cannot mix half and bfloat
+// rule: an operation cannot have both half and bfloat operands
 // error 6:84: invalid operands to binary expression ('half' and 'bfloat'): convert one to the other, or both to float
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `!`, `&&` and `||` work on elements
+// rule: `!`, and logical AND and OR, work element by element
 // run: 1
 // out int: 0 1 1 0
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a scalar becomes a vector of the other's type
+// rule: a scalar operand becomes a vector of the other operand's type
 // run: 1
 // out float: 3 4 2 6
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a shift counts modulo the width of the left side
+// rule: a shift count is taken modulo the width of the left operand
 // run: 1
 // in 1 uint: 33
 // out int: 2 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a constant shift count is modulo the width too, in every kind of constant
+// rule: a constant shift count is taken modulo the width too, in every kind of constant expression
 // run: 1
 // out int: 8 768 2 8 -4 4 1 2 4 6 3 1 16 8 2 -2 4 5
 #include <metal_stdlib>

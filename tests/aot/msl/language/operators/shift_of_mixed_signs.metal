@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: vectors are shifted by vectors of another sign and width: the left side's type
+// rule: a vector can be shifted by a vector of another signedness and width; the result has the left operand's type
 // run: 1
 // in 1 int: -8 5
 // in 2 uint: 1 33

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: packed vectors are shifted by vectors of another sign
+// rule: a packed vector can be shifted by a vector of another signedness
 // run: 1
 // out int: 4 16 8
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an array parameter is a pointer, whatever its space
+// rule: an array parameter is a pointer, whatever its address space
 // run: 2
 // in 1 int: 1 2 3 4
 // out int: 14 25

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: constant memory is not written
+// rule: constant memory cannot be written
 // error 6:38: cannot assign to variable 'c' with const-qualified type 'constant float &'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a copy of a whole copies its members from where they are
+// rule: a copy of an object must find, for each member, the copy constructor for the object's address space
 // error 14:15: no matching function for call to 'Cell': the one that fits the arguments takes a reference to 'thread' memory, and this object is in 'device'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a struct of pointers into a buffer
+// rule: a struct with a pointer into a buffer
 // run: 2
 // out int: 5 6
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an object that functions pass on must find the overload for its address space
+// rule: an object that functions pass on must have an overload for its address space
 // error 16:23: no matching member function for call to 'where': the one that fits the arguments takes an object in 'thread' memory, and this one is in 'device'
 #include <metal_stdlib>
 using namespace metal;

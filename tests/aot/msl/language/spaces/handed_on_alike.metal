@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: overloads that do the same may be chosen in any way
+// rule: overloads for different address spaces may have the same body
 // run: 1
 // in 1 int: 7 8
 // out int: 16 10 7 8

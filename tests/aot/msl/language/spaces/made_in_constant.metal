@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: constructors for constant memory make an object in constant memory, and its members, elements and bases
+// rule: constructors for constant memory construct an object in constant memory, and its members, elements and bases
 // run: 1
 // out int: 1 10 3 30 3 5 7 3
 #include <metal_stdlib>

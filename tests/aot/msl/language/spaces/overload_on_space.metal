@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: functions may differ in the space of a parameter
+// rule: functions may be overloaded on the address space of a parameter
 // run: 1
 // out int: 1 2 3 4
 #include <metal_stdlib>

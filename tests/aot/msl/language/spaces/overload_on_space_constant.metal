@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: functions may differ in the space of a parameter, constant memory among them
+// rule: functions may be overloaded on the address space of a parameter, including constant memory
 // run: 1
 // in 1 int: 7
 // out int: 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer to an array in a space
+// rule: a pointer to an array names its address space
 // run: 2
 // in 1 float: 1 2 3 4 5 6
 // out float: 6 15

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a pointer to a pointer names both spaces
+// rule: a pointer to a pointer names both address spaces
 // run: 2
 // out int: 5 6
 #include <metal_stdlib>

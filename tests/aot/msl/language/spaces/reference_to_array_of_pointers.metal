@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a reference to an array of pointers, its own space left out as Apple's compiler takes it
+// rule: a reference to an array of pointers may omit its own address space, as with Apple's compiler
 // run: 4
 // in 1 uint: 1 2 3 4
 // in 2 uint: 10 20 30 40

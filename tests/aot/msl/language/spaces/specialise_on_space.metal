@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a class template may be specialised on the space of a pointer
+// rule: a class template may be specialised on the address space of a pointer
 // run: 1
 // out int: 1 3 4
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: `alignas` and GNU's attributes before threadgroup memory
+// rule: `alignas` and GNU attributes before threadgroup memory
 // run: 2
 // out int: 1 0
 #include <metal_stdlib>

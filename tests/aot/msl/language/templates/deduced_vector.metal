@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: element and width of a vector are deduced
+// rule: the element type and width of a vector are deduced
 // run: 1
 // out float: 6
 #include <metal_stdlib>

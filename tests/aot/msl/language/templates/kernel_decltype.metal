@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: instantiation by `decltype`
+// rule: instantiation with `decltype`
 // run: 2
 // out float: 2 3
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a kernel template, instantiated under a name of its own
+// rule: a kernel template, instantiated under a host name
 // run: 2
 // out int: 3 4
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a template parameter that is a pointer keeps its space
+// rule: a template parameter that is a pointer keeps its address space
 // run: 2
 // out float: 5 5
 #include <metal_stdlib>

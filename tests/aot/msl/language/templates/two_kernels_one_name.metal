@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: two kernels cannot have one name
+// rule: two kernels cannot have the same name
 // error 6:35: two kernels have the name 'f'; give each instantiation a [[host_name("...")]] of its own
 #include <metal_stdlib>
 using namespace metal;

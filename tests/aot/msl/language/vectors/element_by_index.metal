@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an element by a computed index is an object
+// rule: a vector element at a computed index is an lvalue
 // run: 3
 // out float: 10 11 12
 #include <metal_stdlib>

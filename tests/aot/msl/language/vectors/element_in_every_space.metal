@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: elements by a computed index, read and written, in every space
+// rule: vector elements at a computed index can be read and written in every address space
 // run: 1
 // in 1 float: 1 2 3 4
 // out float: 1 7 3 4 5 6 4

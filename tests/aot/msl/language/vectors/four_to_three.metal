@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a vector of four casts to one of three of its elements: the first three
+// rule: a cast from a vector of four to a vector of three keeps the first three elements
 // run: 1
 // out float: 1 2 3 7 8 9
 #include <metal_stdlib>

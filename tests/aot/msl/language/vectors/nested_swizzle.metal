@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: swizzles of swizzles, and of results
+// rule: swizzles of swizzles and of function results
 // run: 1
 // out float: 1 3 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a class may have a member named like a swizzle
+// rule: a class may have a member with the name of a swizzle
 // run: 1
 // out float: 5
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a swizzle can be added to
+// rule: a swizzle can be the left operand of a compound assignment
 // run: 1
 // out float: 2 5 3
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: components are read in any order, repeated too, as xyzw or rgba
+// rule: components can be read in any order and repeatedly, as xyzw or rgba
 // run: 1
 // out float: 4 3 2 1 1 1 3
 #include <metal_stdlib>

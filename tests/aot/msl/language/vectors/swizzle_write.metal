@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: components are written in any order, without repeats
+// rule: components can be written in any order, without repeats
 // run: 1
 // out float: 7 1 8 2
 #include <metal_stdlib>

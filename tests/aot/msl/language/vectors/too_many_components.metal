@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a constructor must get exactly all components: too many are an error
+// rule: a vector constructor needs exactly as many components as the vector has: too many are an error
 // error 6:46: no matching constructor for initialization of 'float2'
 #include <metal_stdlib>
 using namespace metal;
