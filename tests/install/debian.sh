@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 package=$2 where=${3:-folder}
 scratch=$(mktemp -d)
-trap 'rm -rf --one-file-system "$scratch"' EXIT  # what mmdebstrap mounted stays, if it was ended
+trap 'rm -rf --one-file-system "$scratch"' EXIT  # a killed mmdebstrap leaves its mounts
 run() { "$@" > "$scratch/log" 2>&1 || { echo "failed: $*" >&2; cat "$scratch/log" >&2; exit 1; }; }
 run cpack --config "$build/CPackConfig.cmake" -B "$scratch/packages"
 packages=("$scratch"/packages/*.deb)

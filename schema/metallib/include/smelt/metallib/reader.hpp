@@ -22,7 +22,7 @@ Result<Library> read(ByteView image, const ReadOptions& options = {});
 /// The same, owning the bytes.
 Result<Library> read_owned(Bytes image, ReadOptions options = {});
 
-/// What bytes that are not a metallib look like ("LLVM bitcode", "a Git LFS pointer, not the file itself", ...).
+/// A guess at what the bytes are if they are not a metallib ("LLVM bitcode", "a Git LFS pointer, not the file itself", ...).
 std::string looks_like(ByteView bytes);
 
 bool is_metallib(ByteView bytes);
