@@ -22,7 +22,8 @@ Result<Library> read(ByteView image, const ReadOptions& options = {});
 /// The same, owning the bytes.
 Result<Library> read_owned(Bytes image, ReadOptions options = {});
 
-/// A guess at what the bytes are if they are not a metallib ("LLVM bitcode", "a Git LFS pointer, not the file itself", ...).
+/// A guess at what the bytes are if they are not a metallib ("LLVM bitcode", "a Git LFS pointer, not the file itself",
+/// ...).
 std::string looks_like(ByteView bytes);
 
 bool is_metallib(ByteView bytes);
