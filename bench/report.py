@@ -6,7 +6,7 @@
     report.py page MEASURED.json PAGE.md PICTURE.svg SUMMARY.svg      the same figures, the same page
     report.py summary MEASURED.json SUMMARY.svg           the bars of the summary alone
 
-A row (rows.py) is a figure of smelt beside a rival's from the same run; less is better. Benches append rows to
+A row (rows.py) compares smelt with a rival in the same run; less is better. Benches append rows to
 $SMELT_BENCH_ROWS (bench.hpp, processes.py). Each bench runs once a round, and rounds take turns, so that a row's spread is
 that of the machine over some minutes. With --only the file's other rows stay. Nothing fails because it is slow: tests
 assert no speed. PICTURE.svg needs python3-matplotlib.
@@ -227,9 +227,9 @@ def page(measured: dict[str, Any], scale: pathlib.Path = ROOT / "docs/design/sto
         *(f"* {sentence}" for sentence in summary(rows)), "",
         "A bar is smelt's time divided by its rival's: a row below, or the geometric mean of a table. Kernels run on one thread of a CPU.", "",
         "## How it is measured", "",
-        "`scripts/bench` runs these benches and makes this page, its figures (`measured.json`) and its picture. A row is a figure of "
-        "smelt beside a rival's from the same run. Less is better. A ratio is the median of "
-        f"{measured['rounds']} rounds; the spread is the least and the most of them. No test asserts a speed.", "",
+        "`scripts/bench` runs these benches and makes this page, its figures (`measured.json`) and its picture. A row compares smelt "
+        "with a rival in the same run. Less is better. A ratio is the median of "
+        f"{measured['rounds']} rounds; the spread is the smallest and the largest ratio. No test asserts a speed.", "",
         f"Machine: {measured['machine']}, idle, release build. No row is measured on a GPU.", "",
         "![Ratios to the rivals](measured.svg)",
     ]  # fmt: skip

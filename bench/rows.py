@@ -46,10 +46,10 @@ BARS = (
 # Above the tables of scale.py.
 SCALE = (
     "### Stores of many sizes", "",
-    "Entries of 1 kB, a transaction each; kept of each put and of 2,000 gets of keys at random. LMDB syncs nothing and SQLite has the "
-    "bytes in its rows and syncs where smelt does. Files are in Triton's layout. The first get of a key is in a new process. The folder is in "
-    "memory, so that no disk's syncs are in the figures. The machine, of two cores, was not idle: nine programs shared each core. Times of "
-    "the clock are worse for it, above all the worst ones. "
+    "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of 2,000 gets of random keys. LMDB does "
+    "not sync. SQLite keeps the bytes in its rows and syncs when smelt does. Files are in Triton's layout. The first get of a key is in a new "
+    "process. The folder is in memory, so that no disk's syncs are in the figures. The machine has two cores, and nine programs shared each "
+    "core. This makes the wall-clock times longer, above all the worst ones. "
     "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` measures, once.",
 )  # fmt: skip
 
@@ -133,8 +133,8 @@ SECTIONS = (
     ),
     Section(
         "apple", "Triton's Apple back end", "NumPy",
-        "Ten kernels in the form of its output, from text to compared numbers: `xcrun metal`, `xcrun metallib`, load and launch of each. "
-        "Processor time of all processes, least of 3. The first run has an empty store. The rival computes the same by NumPy.",
+        "Ten kernels like those that the back end writes, from source to checked results: `xcrun metal`, `xcrun metallib`, load and launch of "
+        "each. Processor time of all processes, least of 3. The first run has an empty store. The rival computes the same by NumPy.",
         ("{python}", "{source}/bench/python/apple_backend.py", "{build}", "3"),
         (
             Row("apple.first", "first run of ten kernels"),
@@ -175,7 +175,7 @@ SECTIONS = (
     ),
     Section(
         "checks", "Watched threads", "unchecked",
-        "Ten kernels of 65,536 threads from Python, one thread; geometric means of the time of checked code beside that of unchecked code. "
+        "Ten kernels of 65,536 threads from Python, one thread; geometric means of the ratio of checked to unchecked time. "
         "`bench/cpu_kernels/checks.py` prints each kernel.",
         ("{python}", "{source}/bench/cpu_kernels/checks.py", "--smelt", "{bin}/smelt", "--seconds", "0.1"),
         (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Other Pythons than the build's, for which the compiled modules are made too: only the files of bindings/python/src are compiled again.
-set(SMELT_PYTHONS "" CACHE STRING "Other Pythons that the modules are made for: interpreters; `all`, every CPython from 3.9 on that is found; `one`, the newest of these")
+# Pythons other than the build's, for which the compiled modules are built too: only the files of bindings/python/src are compiled again.
+set(SMELT_PYTHONS "" CACHE STRING "Other Pythons to build the modules for: a list of interpreters; `all`: every CPython 3.9 or newer that is found; `one`: the newest of these")
 
 set(smelt_python_facts [=[
 import os, sys, sysconfig
@@ -9,13 +9,13 @@ if sys.implementation.name != "cpython" or sys.version_info[:2] < (3, 9):
     sys.exit("want CPython 3.9 or newer")
 free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 if free and sys.argv[1] != "free-threaded":
-    sys.exit("pybind11 before 2.13 knows no Python without its lock")
+    sys.exit("pybind11 before 2.13 does not support free-threaded Python")
 if not os.path.exists(os.path.join(include, "Python.h")):
     sys.exit("its headers are not installed")
 print(f"{sys.version_info[1]}{'t' if free else ''}", sysconfig.get_config_var("EXT_SUFFIX"), include, sep=";", end="")
 ]=])
 
-# smelt_find_pythons(): SMELT_OTHER_PYTHONS, their minor versions, in order (14t is 3.14 without its lock); for each N the target smelt_python_3N,
+# smelt_find_pythons(): SMELT_OTHER_PYTHONS, their minor versions, in order (14t is free-threaded 3.14); for each N the target smelt_python_3N,
 # which has its headers, and the variables SMELT_PYTHON_3N (the interpreter) and SMELT_PYTHON_3N_SUFFIX.
 macro(smelt_find_pythons)
   set(SMELT_OTHER_PYTHONS)

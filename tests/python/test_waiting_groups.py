@@ -113,7 +113,7 @@ class Waiting(unittest.TestCase):
 
     def test_checked_code_names_it(self):
         library = smelt.compile_shader(GRID_BARRIER, checked="races")
-        with self.assertRaisesRegex(smelt.UnsupportedError, "a group waits in a loop for one that comes after it.*checked code"):
+        with self.assertRaisesRegex(smelt.UnsupportedError, "a threadgroup waits in a loop for a later one, but in checked code"):
             self.rounds(2, library=library)
 
     def test_an_order_names_it(self):

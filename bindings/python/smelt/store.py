@@ -244,7 +244,7 @@ class Store:
         return removed
 
     def reset_counters(self) -> None:
-        """Set the counters of ``stat()`` to zero."""
+        """Set the counters of ``stat()`` and of this process to zero."""
         self._native.reset_counters()
 
     def export(self, names: Iterable[str]) -> bytes:

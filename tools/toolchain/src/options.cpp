@@ -16,7 +16,7 @@ constexpr OptionRow kRows[] = {
 #undef SMELT_OPTION
 };
 
-constexpr std::string_view kFates[] = {"honoured", "ignored", "honoured, with a warning", "refused"};
+constexpr std::string_view kFates[] = {"honoured", "ignored", "ignored, with a warning", "refused"};
 constexpr size_t kMostResponses = 32;  // files in files
 constexpr size_t kMostWords = 1 << 20;
 

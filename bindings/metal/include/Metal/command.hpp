@@ -4,7 +4,8 @@
 // Order. Command buffers of a queue start in the order of enqueue() or commit(). Passes (encoders) of a queue that
 // touch the same tracked resource, one of them writing, run one after the other; others may run at the same time, also
 // those of two command buffers. Resources that are not tracked, and addresses that a kernel finds in memory without
-// useResource(), need fences, barriers or events. Between queues there are only events.
+// useResource(), need fences, barriers or events. Passes of different queues run in any order, unless an event orders
+// them, or a fence whose update was committed before the pass that waits for it.
 // Threads: one thread at a time for a command buffer and its encoders; queues from any thread.
 #pragma once
 

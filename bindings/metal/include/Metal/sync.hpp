@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fences between passes of a queue, events between queues, shared events between queues and threads.
+// Fences between passes, of one queue or several; events between queues; shared events between queues and threads.
+// A pass that waits for a fence waits for the latest update that was committed before it.
 #pragma once
 
 #include "Metal/types.hpp"

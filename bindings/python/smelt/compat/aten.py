@@ -418,8 +418,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--as", dest="operator", help="the operator to compare with, if its name differs, e.g. torch.special.i0")
     parser.add_argument("-I", "--include", action="append", default=[], help="folder that holds c10/metal (default: the installed torch's)")
     parser.add_argument("--checked", action="store_true", help="find accesses out of bounds, races and unwritten memory too")
-    parser.add_argument("--rtol", type=float, help="relative tolerance in place of the table's")
-    parser.add_argument("--atol", type=float, default=0.0)
+    parser.add_argument("--rtol", type=float, help="relative tolerance (default: both tolerances depend on the type; float32: 2e-5, 1e-5)")
+    parser.add_argument("--atol", type=float, default=0.0, help="absolute tolerance, used only with --rtol (default: 0)")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for each kernel, not only for those that are wrong")
     options = parser.parse_args(words)
     try:

@@ -210,7 +210,7 @@ class Store {
   /// empties the store, and its tables shrink.
   Result<TrimReport> trim(const TrimOptions& options = {});
   Result<TrimReport> trim(uint64_t max_bytes) { return trim(TrimOptions{max_bytes, {}, false}); }
-  /// Sets the counters that stat() shows to zero.
+  /// Sets the counters of stat() and those of this process, counters(), to zero.
   Result<void> reset_counters();
 
   /// Points name@version at `key`, which must exist. Moving an existing tag needs `move`.

@@ -489,8 +489,8 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   }
   if (guard && guard->has_ended_it())
     return fail(Errc::unsupported,
-                "kernel '{}': a group waits in a loop for one that comes after it, and groups run one after the other "
-                "{}; without that, up to {} of them run at the same time",
+                "kernel '{}': a threadgroup waits in a loop for a later one, but {} threadgroups run one after the "
+                "other; otherwise, up to {} run at the same time",
                 pipeline.name(), code.checked.watches() ? "in checked code" : "with SMELT_ORDER", kMostWaitingGroups);
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
   if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);

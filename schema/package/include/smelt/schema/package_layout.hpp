@@ -8,11 +8,11 @@
 //    4     2  format         4 with kernels whose position has several dimensions; 3 with arrays of a stage; 2 when
 //                            members of an argument buffer or structure are listed, else 1
 //    6     2  oldest         lowest reader that may open this file
-//    8     8  size           of the whole file; one byte shorter or longer is corrupt
+//    8     8  size           of the package; a shorter file is truncated, and only signatures may follow (below)
 //   16   8+8  manifest       offset (112), size
-//   32   8+8  parts          offset, size: the rest of the file; each part starts on a multiple of 64
+//   32   8+8  parts          offset, size: the rest of the package; each part starts on a multiple of 64
 //   48    32  manifest hash  SHA-256 of the manifest
-//   80    32  digest         SHA-256 of bytes 0..79. It covers every byte of the file: the manifest by its hash, the
+//   80    32  digest         SHA-256 of bytes 0..79. It covers every byte of the package: the manifest by its hash, the
 //                            parts by their hashes in the manifest, the gaps because they must be zero. So it is the
 //                            package's content address, and each part can be checked alone, when it is first used.
 //

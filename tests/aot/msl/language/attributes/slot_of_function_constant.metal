@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the index of a resource cannot be a function constant, which does not have a value yet
+// rule: a function constant as the index of a resource (Metal 2.0)
 // gap: the argument of an attribute must be a constant expression
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: the operands of other operators must be vectors of one type
+// rule: the operands of arithmetic operators must be vectors of one type
 // error 6:68: invalid operands to binary expression
 #include <metal_stdlib>
 using namespace metal;

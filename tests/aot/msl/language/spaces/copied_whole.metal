@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a copy of an object must find, for each member, the copy constructor for the object's address space
+// rule: copying an object needs, for each member with several copy constructors, one for the address space of the source, with the same body
 // error 14:15: no matching function for call to 'Cell': the one that fits the arguments takes a reference to 'thread' memory, and this object is in 'device'
 #include <metal_stdlib>
 using namespace metal;

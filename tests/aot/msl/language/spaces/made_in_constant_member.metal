@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a member must not use a constructor for another address space than its own
+// rule: a member must not use a constructor for an address space other than its own
 // error 14:30: 'In' has a constructor of its own for 'constant' memory
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a table of threadgroup addresses with an offset that is known at run time
+// rule: a table of threadgroup addresses with an offset that is known only at run time
 // run: 4
 // in 1 uint: 4
 // out float: 2 2 2 2

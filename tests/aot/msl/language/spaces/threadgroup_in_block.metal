@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: threadgroup memory declared in a block, and two in one declaration
+// rule: threadgroup memory declared in a block, and two variables in one declaration
 // run: 2
 // out int: 31 20
 #include <metal_stdlib>
