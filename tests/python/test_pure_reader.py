@@ -14,7 +14,7 @@ import warnings
 
 import pure
 import smelt
-from smelt._pure import api, ed25519, unzstd, xxh3, zstd
+from smelt._pure import api, ed25519, packed
 from smelt._pure.metallib import read_metallib
 from smelt._pure.package import PackageFile
 
@@ -228,25 +228,8 @@ class ReaderTest(unittest.TestCase):
                 theirs = nettle.nettle_ed25519_sha512_verify(key, ctypes.c_size_t(len(message)), message, one) == 1
                 self.assertEqual((ed25519.verify(key, message, one), theirs), (False, False))
 
-    def test_xxh3(self):
-        """The lengths at which the algorithm changes; a store's records are checked by it, so any store is a test of it too."""
-        try:
-            library = ctypes.CDLL("libxxhash.so.0")
-        except OSError:
-            self.skipTest("no libxxhash")
-
-        class Halves(ctypes.Structure):
-            _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-        library.XXH3_128bits.restype = Halves
-        library.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-        for size in [*range(0, 300), 511, 512, 513, 1023, 1024, 1025, 1088, 2048, 4097, 10240]:
-            data = random.Random(size).randbytes(size)
-            want = library.XXH3_128bits(data, size)
-            self.assertEqual(xxh3.xxh3_128(data), want.high.to_bytes(8, "big") + want.low.to_bytes(8, "big"), size)
-
     def test_zstd(self):
-        """Unpacked in Python alone what libzstd packed; damage is an error or other bytes, which the SHA-256 of whoever asks tells."""
+        """What libzstd packed; damage is an error or other bytes, which the SHA-256 of whoever asks tells."""
         try:
             library = ctypes.CDLL("libzstd.so.1")
         except OSError:
@@ -268,22 +251,30 @@ class ReaderTest(unittest.TestCase):
         for data in inputs:
             for level in (-5, 1, 3, 19):
                 frame = packed(data, level)
-                self.assertEqual(unzstd.decompress(frame, len(data)), data)
-                self.assertEqual(zstd.frame_size(frame), len(data))
+                self.assertEqual(packed.decompress(frame, len(data), "it"), data)
+                self.assertEqual(packed.frame_size(frame), len(data))
                 for size in (len(data) + 1, max(len(data) - 1, 0)):
                     if size != len(data):
-                        with self.assertRaises(unzstd.Damaged):
-                            unzstd.decompress(frame, size)
+                        self.assertEqual(said(lambda: packed.decompress(frame, size, "it")), "error corrupt")
         for _ in range(MUTANTS // 2):
             data = random_.choice(inputs[4:6] + inputs[9:12])
             frame = bytearray(packed(data, 3))
             for _ in range(random_.randrange(1, 4)):
                 frame[random_.randrange(len(frame))] ^= 1 << random_.randrange(8)
             frame = frame[: random_.choice((len(frame), random_.randrange(len(frame))))]
-            try:
-                self.assertEqual(len(unzstd.decompress(bytes(frame), len(data))), len(data))
-            except unzstd.Damaged:
-                pass
+            found = said(lambda: packed.decompress(bytes(frame), len(data), "it"))
+            self.assertTrue(found == "error corrupt" or len(found) == len(data), found)
+
+    def test_what_is_missing_is_named(self):
+        data = bytes(range(32))
+        frame = bytes.fromhex("28b52ffd2020010100") + data
+        self.assertEqual(packed.decompress(frame, 32, "it"), data)
+        absent = {name: None for name in ("xxhash", "zstandard", "compression.zstd")}
+        self.addCleanup(packed._unpacker.cache_clear)
+        for do, name in ((lambda: packed.xxh3_128(b""), "xxhash"), (lambda: packed.decompress(frame, 32, "it"), "zstandard")):
+            packed._unpacker.cache_clear()
+            with self.subTest(name), unittest.mock.patch.dict(sys.modules, absent), self.assertRaisesRegex(smelt.ToolchainError, rf"smelt\[store\].* {name}"):
+                do()
 
     def test_store(self):
         folder = pathlib.Path(self.folder.name) / "some"

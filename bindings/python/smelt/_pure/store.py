@@ -9,11 +9,10 @@ import stat
 import struct
 from typing import Any, NamedTuple
 
-from . import zstd
+from . import packed
 from .._entries import Tag
 from .files import Cursor, fail, sha256, text
 from .signing import Provenance
-from .xxh3 import xxh3_128
 
 NEWEST = 5  # version of the schema
 APPLICATION_ID = 0x534D4C54
@@ -163,7 +162,7 @@ class StoreFolder:
         if bytes(row) != key_bytes(key):
             fail("corrupt", f"store entry {key}: the database leads to another one")
         record = self._pack(pack, at, size)
-        if xxh3_128(record) != bytes(check):
+        if packed.xxh3_128(record) != bytes(check):
             fail("corrupt", f"store entry {key}: its record is damaged")
         return self._parts(key, memoryview(record))
 
@@ -215,7 +214,7 @@ class StoreFolder:
         if not rows:
             raise _Gone
         if codec:
-            data = zstd.decompress(data, raw, f"store: part '{name}'")
+            data = packed.decompress(data, raw, f"store: part '{name}'")
         if len(data) != raw or sha256(data) != (sha or bytes(rows[0][0])).hex():
             fail("corrupt", f"store: part '{name}' is damaged")
         return data
@@ -239,8 +238,8 @@ class StoreFolder:
         found = []
         for number, (row, name, version, key, moved, check) in enumerate(rows, 1):
             said = struct.pack("<Q", row) + name.encode() + b"\0" + version.encode() + b"\0" + bytes(key) + struct.pack("<Q", moved)
-            past = check is not None and bytes(check) == xxh3_128(said + b"\1")
-            if row != number or (check is not None and not past and bytes(check) != xxh3_128(said + b"\0")):
+            past = check is not None and bytes(check) == packed.xxh3_128(said + b"\1")
+            if row != number or (check is not None and not past and bytes(check) != packed.xxh3_128(said + b"\0")):
                 fail("store_corrupt", f"store {self.path}: row {row} of the tags is not as it was written")
             found.append((Tag(name, version, bytes(key).hex(), moved), past))
         return found
