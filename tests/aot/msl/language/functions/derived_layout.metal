@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: members of a derived structure come after the padding of a plain base, even if it has vectors
+// rule: members of a derived structure come after the padding of a POD base, even if the base has vectors
 // run: 1
 // out int: 48 20 24 12 64 8
 #include <metal_stdlib>

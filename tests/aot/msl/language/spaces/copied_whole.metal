@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: copying an object needs, for each member with several copy constructors, one for the address space of the source, with the same body
+// rule: to copy an object from another address space, each member with several copy constructors needs one for that space, with the same body as its `thread` constructor
 // error 14:15: no matching function for call to 'Cell': the one that fits the arguments takes a reference to 'thread' memory, and this object is in 'device'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: an overloaded method called on an object that functions pass on must have an overload for the object's address space, with the same body
+// rule: an overloaded method called through a `thread` reference on an object in another address space needs an overload for that space, with the same body as the `thread` overload
 // error 16:23: no matching member function for call to 'where': the one that fits the arguments takes an object in 'thread' memory, and this one is in 'device'
 #include <metal_stdlib>
 using namespace metal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: a reference to an array of pointers that names `thread`, and one of constant pointers
+// rule: a reference to an array of pointers may name `thread` as its own address space; the pointers may be `const`
 // run: 2
 // in 1 uint: 1 2
 // in 2 uint: 10 20

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: branches that are not taken are not instantiated
+// rule: branches of `if constexpr` that are not taken are not instantiated
 // run: 1
 // out int: 5
 #include <metal_stdlib>
