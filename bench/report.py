@@ -227,7 +227,7 @@ def page(measured: dict[str, Any], scale: pathlib.Path = ROOT / "docs/design/sto
         *(f"* {sentence}" for sentence in summary(rows)), "",
         "A bar is smelt's time divided by its rival's: a row below, or the geometric mean of a table. Kernels run on one thread of a CPU.", "",
         "## How it is measured", "",
-        "`scripts/bench` runs these benches and makes this page, its figures (`measured.json`) and its picture. A row compares smelt "
+        "`scripts/bench` runs these benches and makes this page, its figures (`measured.json`) and its pictures. A row compares smelt "
         "with a rival in the same run. Less is better. A ratio is the median of "
         f"{measured['rounds']} rounds; the spread is the smallest and the largest ratio. No test asserts a speed.", "",
         f"Machine: {measured['machine']}, idle, release build. No row is measured on a GPU.", "",

@@ -48,17 +48,17 @@ SCALE = (
     "### Stores of many sizes", "",
     "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of 2,000 gets of random keys. LMDB does "
     "not sync. SQLite keeps the bytes in its rows and syncs when smelt does. Files are in Triton's layout. The first get of a key is in a new "
-    "process. The folder is in memory, so that no disk's syncs are in the figures. The machine was idle. "
-    "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` measures, once.",
+    "process. The folder is in memory, so the figures include no disk syncs. The machine was idle. "
+    "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` makes these figures in one run.",
 )  # fmt: skip
 
 # {bin}, {python}, {source} and {build} are filled in.
 SECTIONS = (
     Section(
         "commands", "Commands and processes", "rival",
-        "Whole processes by the clock, least of 30. A hit is a source that was compiled before, beside ccache's direct mode on a C "
-        "file of the same length. The first compile has an empty store, beside clang on one line of C. Python: the "
-        "import and the first load, beside reading and hashing the file.",
+        "Wall-clock time of whole processes, least of 30 (first compile: of 10). A hit is a compile that the store answers; its rival "
+        "is ccache's direct mode on a C file of the same length. The first compile has an empty store; its rival is Clang on one line "
+        "of C. The Python row is the import and the first load; its rival reads and hashes the file.",
         ("{python}", "{source}/bench/start/start.py", "{build}", "30"),
         (
             Row("hit.compile", "`smelt compile`, a hit", 1.0),
@@ -80,8 +80,8 @@ SECTIONS = (
     ),
     Section(
         "air", "Metal source to AIR", "Clang's way",
-        "Processor time of ggml's kernels (`ggml-metal.metal` of llama.rn 0.12.9). The rival is the same translation, LLVM's -O2 once "
-        "for all kernels, and LLVM's bitcode.",
+        "Processor time of ggml's kernels (`ggml-metal.metal` of llama.rn 0.12.9). The rival does the same translation, runs "
+        "LLVM's -O2 once for all kernels, and writes LLVM's bitcode.",
         ("{bin}/bench_metal_stages", "1"),
         (Row("air.ggml", "ggml's 616 kernels to a Metal library", 1.5),),
     ),
@@ -133,7 +133,7 @@ SECTIONS = (
     Section(
         "apple", "Triton's Apple back end", "NumPy",
         "Ten kernels like those that the back end writes, from source to checked results: `xcrun metal`, `xcrun metallib`, load and launch of "
-        "each. Processor time of all processes, least of 3. The first run has an empty store. The rival computes the same by NumPy.",
+        "each. Processor time of all processes, least of 3. The first run has an empty store. The rival computes the same with NumPy.",
         ("{python}", "{source}/bench/python/apple_backend.py", "{build}", "3"),
         (
             Row("apple.first", "first run of ten kernels"),
@@ -174,7 +174,7 @@ SECTIONS = (
     ),
     Section(
         "checks", "Watched threads", "unchecked",
-        "Ten kernels of 65,536 threads from Python, one thread; geometric means of the ratio of checked to unchecked time. "
+        "Ten kernels of 65,536 threads from Python, on one CPU thread; geometric means of the ratio of checked to unchecked time. "
         "`bench/cpu_kernels/checks.py` prints each kernel.",
         ("{python}", "{source}/bench/cpu_kernels/checks.py", "--smelt", "{bin}/smelt", "--seconds", "0.1"),
         (
