@@ -15,6 +15,7 @@
 #include "kernel_ir/cpu_only.hpp"
 #include "kernel_ir/kernel_module.hpp"
 #include "lanes/byte_textures.hpp"
+#include "lanes/specialise.hpp"
 #include "launch/launch.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
@@ -74,6 +75,17 @@ constexpr bool kCheckMachineCode = false;
 #else
 constexpr bool kCheckMachineCode = true;
 #endif
+
+/// Accesses that some threads make and others do not. LLVM's loop vectoriser masks each of them; lanes copy the code
+/// for when all are on (lanes/specialise.cpp).
+size_t guarded_accesses(const WorkItem& item) {
+  const Uniformity uniformity(item);
+  size_t count = 0;
+  for (const llvm::BasicBlock& block : *item.function)
+    if (uniformity.is_under_divergence(&block)) count += lanes::memory_accesses(block);
+  return count;
+}
+constexpr size_t kManyGuardedAccesses = 5;
 
 bool has_loop(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
@@ -261,7 +273,8 @@ class KernelCompiler {
     if (calls_runtime(*item.function)) return false;
     // Lanes add up what they give one address, a threadgroup's own for example.
     if (!item.grid_only && has_atomics(*item.function)) return false;
-    return options_.effort == CpuEffort::fast || !converts_halves(*item.function);
+    if (options_.effort == CpuEffort::fast) return true;
+    return !converts_halves(*item.function) && guarded_accesses(item) < kManyGuardedAccesses;
   }
 
   Result<LaunchedKernel> emit_gangs(const LaunchContext& context, const WorkItem& item) {

@@ -20,6 +20,8 @@ namespace {
 
 constexpr size_t kLargestLoop = 400;  // instructions
 constexpr size_t kLargestArm = 600;
+constexpr size_t kLargestStraightArm = 200;
+constexpr size_t kLeastAccesses = 3;
 constexpr unsigned kMostCopies = 12;
 // On the branch of what is left for lanes that disagree: it is not copied again.
 constexpr const char* kRest = "smelt.lane_rest";
@@ -329,7 +331,12 @@ bool Specialiser::step() {
         has_loop = true;
         llvm::append_range(blocks, level.nodes[inside].loop->blocks());
       }
-      if (!has_loop || !can_copy(blocks, kLargestArm) || !all_lanes_reach(analysis, at.block)) continue;
+      // Without a loop, masks cost most in memory: they make masked or scattered accesses of plain ones.
+      size_t accesses = 0;
+      for (const llvm::BasicBlock* block : blocks) accesses += memory_accesses(*block);
+      if (!has_loop && (!spread_ || accesses < kLeastAccesses)) continue;
+      if (!can_copy(blocks, has_loop ? kLargestArm : kLargestStraightArm) || !all_lanes_reach(analysis, at.block))
+        continue;
       copy_arm(analysis, level, node, arm);
       return true;
     }
@@ -348,6 +355,11 @@ bool Specialiser::run() {
 }
 
 }  // namespace
+
+size_t memory_accesses(const llvm::BasicBlock& block) {
+  return static_cast<size_t>(llvm::count_if(
+      block, [](const llvm::Instruction& one) { return llvm::isa<llvm::LoadInst, llvm::StoreInst>(one); }));
+}
 
 bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread) {
   return Specialiser(function, arguments, lanes, spread).run();

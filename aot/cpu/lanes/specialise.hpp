@@ -7,14 +7,18 @@
 //
 //   loop   a copy runs while `smelt.lanes.all(stays)` holds, and hands over to the masked loop when some lane leaves.
 //          The two are one loop in two halves: a lane's passes are divided between them, none is done twice.
-//   if     a copy of the arm runs if `smelt.lanes.all(enters)` holds, else the masked arm.
+//   if     a copy of the arm runs if `smelt.lanes.all(enters)` holds, else the masked arm. Arms with loops are copied,
+//          and small ones with several accesses to memory.
 //
 // Only conditions that compare a linear or spread value with a uniform one are worth it: others part the lanes at once.
 #pragma once
 
 #include "lanes/shapes.hpp"
 
+#include <cstddef>
+
 namespace llvm {
+class BasicBlock;
 class Function;
 }  // namespace llvm
 
@@ -23,5 +27,8 @@ namespace smelt::aot::cpu::lanes {
 /// `function` must have passed structurise(), and is in that form afterwards. For gangs of which all lanes exist.
 /// `spread`: conditions on spread values too, which large kernels have too many of. True if something was copied.
 bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread);
+
+/// Loads and stores.
+size_t memory_accesses(const llvm::BasicBlock& block);
 
 }  // namespace smelt::aot::cpu::lanes

@@ -19,6 +19,7 @@
 #include "work_item/matrix_views.hpp"
 #include "work_item/prepare_module.hpp"
 #include "work_item/recursion.hpp"
+#include "work_item/scalar_conditions.hpp"
 #include "work_item/unroll.hpp"
 #include "work_item/watch.hpp"
 
@@ -75,6 +76,7 @@ class Maker {
       if (options_.checked.has(Check::init)) watch_values(result_.item, target);
     }
     if (options_.checked && !options_.keep_lines) llvm::StripDebugInfo(module_);
+    compare_components(*function_);
     simplify_and_unroll(*function_, target);
     undo_matrix_views(*function_);
     result_.constants_bytes = constants.bytes;

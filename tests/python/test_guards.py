@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Memory behind guards on a position's components: borders of pictures, where some lanes are off at every edge."""
+
+import unittest
+
+import smelt
+
+try:
+    import numpy as np
+except ImportError:
+    raise unittest.SkipTest("no NumPy") from None
+
+STENCIL = """
+#include <metal_stdlib>
+using namespace metal;
+kernel void plane(device const float* from, device float* to, uint2 at [[thread_position_in_grid]], uint2 size [[threads_per_grid]]) {
+  if (any(at == 0) || any(at == size - 1)) return;
+  const uint i = at.y * size.x + at.x;
+  to[i] = from[i] + 0.5f * (from[i - 1] + from[i + 1] + from[i - size.x] + from[i + size.x] - 4.0f * from[i]);
+}
+kernel void inside(device const int* from, device int* to, uint2 at [[thread_position_in_grid]], uint2 size [[threads_per_grid]]) {
+  const uint i = at.y * size.x + at.x;
+  if (all(at > 1 && at < size - 2)) to[i] = from[i - 2] * 3 + from[i + 2] + from[i - 2 * size.x] - from[i + 2 * size.x] * 7;
+  else to[i] = -from[i];
+}
+kernel void parts(device const int* from, device int* to, uint3 at [[thread_position_in_grid]], uint3 size [[threads_per_grid]]) {
+  const bool3 first = at == 0, last = at == size - 1;
+  const uint layer = size.x * size.y, i = at.z * layer + at.y * size.x + at.x;
+  int sum = from[i];
+  if (!first.x) sum += 2 * from[i - 1];
+  if (!(last.x | first.y)) sum += 3 * from[i + 1] + from[i - size.x] + 4 * from[i + 1 - size.x];
+  if (!any(first ^ last)) sum += from[i - layer] + from[i + layer] + from[i - layer - 1] + 5 * from[i + layer + 1];
+  to[i] = sum + (first.x ? 1000 : 0) + (last.z ? 2000 : 0);
+}
+"""
+SIZES = [(3, 3), (4, 3), (7, 5), (33, 4), (64, 3), (65, 9), (100, 7), (128, 2), (31, 31)]
+
+
+class Guards(unittest.TestCase):
+    def setUp(self):
+        self.random = np.random.default_rng(7)
+
+    def each(self, name, groups, sizes=SIZES):
+        for effort in ("fast", "balanced", "best"):
+            library = smelt.compile_shader(STENCIL, cpu_effort=effort)
+            for size in sizes:
+                for group in groups:
+                    with self.subTest(effort=effort, size=size, group=group):
+                        yield getattr(library, name), size, group
+
+    def test_a_stencil_keeps_its_border(self):
+        for kernel, (width, height), group in self.each("plane", [(32, 1), (16, 4), (8, 8), (33, 2)]):
+            # Whole numbers, so that no rounding differs.
+            a = self.random.integers(-50, 50, (height, width)).astype(np.float32)
+            want = np.full_like(a, 7)
+            c = a[1:-1, 1:-1]
+            want[1:-1, 1:-1] = c + 0.5 * (a[1:-1, :-2] + a[1:-1, 2:] + a[:-2, 1:-1] + a[2:, 1:-1] - 4 * c)
+            got = np.full_like(a, 7)
+            kernel(a, got, threads=(width, height), group_size=group)
+            np.testing.assert_array_equal(got, want)
+
+    def test_both_arms_of_a_guard(self):
+        for kernel, (width, height), group in self.each("inside", [(32, 1), (16, 2), (5, 5)]):
+            a = self.random.integers(-1000, 1000, (height, width)).astype(np.int32)
+            want = -a
+            if width > 4 and height > 4:
+                want[2:-2, 2:-2] = a[2:-2, :-4] * 3 + a[2:-2, 4:] + a[:-4, 2:-2] - a[4:, 2:-2] * 7
+            got = np.zeros_like(a)
+            kernel(a, got, threads=(width, height), group_size=group)
+            np.testing.assert_array_equal(got, want)
+
+    def test_components_of_several_comparisons(self):
+        for kernel, size, group in self.each("parts", [(32, 1, 1), (4, 4, 4)], [(3, 3, 3), (33, 3, 2), (64, 4, 3), (5, 9, 4)]):
+            width, height, depth = size
+            a = self.random.integers(-1000, 1000, (depth, height, width)).astype(np.int32)
+            flat, want = a.ravel(), np.zeros(a.size, np.int32)
+            layer = width * height
+            for i in range(a.size):
+                at = (i % width, i // width % height, i // layer)
+                first, last = [p == 0 for p in at], [p == s - 1 for p, s in zip(at, size)]
+                total = int(flat[i])
+                if not first[0]:
+                    total += 2 * flat[i - 1]
+                if not (last[0] or first[1]):
+                    total += 3 * flat[i + 1] + flat[i - width] + 4 * flat[i + 1 - width]
+                if not any(f != l for f, l in zip(first, last)):
+                    total += flat[i - layer] + flat[i + layer] + flat[i - layer - 1] + 5 * flat[i + layer + 1]
+                want[i] = total + (1000 if first[0] else 0) + (2000 if last[2] else 0)
+            got = np.zeros_like(a)
+            kernel(a, got, threads=size, group_size=group)
+            np.testing.assert_array_equal(got.ravel(), want)
+
+
+if __name__ == "__main__":
+    unittest.main()
