@@ -52,6 +52,17 @@ SCALE = (
     "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` makes these figures in one run.",
 )  # fmt: skip
 
+# Above the table of model_load/series.py.
+LOAD = (
+    "### A model's kernels, one by one", "",
+    "A Python process loads 100 or 1,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
+    "from the start of the process, the median of 5; a hit is one kernel. The ways: one *package*; an entry a kernel in the *store*, which the "
+    "program asks with the source; *files* in the layout of Triton's cache, with smelt's packages in them; compiling everything (*JIT*); "
+    "and a process for each kernel. *Cold*: the files were dropped from the page cache. The first hit of a process loads the compiler, which makes "
+    "the keys (30 ms). The machine was idle, and has no AVX-512. "
+    "`bench/model_load/series.py BUILD --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
+)  # fmt: skip
+
 # {bin}, {python}, {source} and {build} are filled in.
 SECTIONS = (
     Section(

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stores of many sizes, side by side: what bench_store_scale measured, as tables of docs/design/measured.md.
+"""Stores of many sizes, side by side, and a model's kernels one by one: what bench_store_scale and model_load/series.py
+measured, as tables of docs/design/measured.md.
 
     build/release/bin/bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv
+    python3 bench/model_load/series.py build/release --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv
 
 bench/report.py makes the page.
 """
@@ -53,3 +55,19 @@ def table(source: pathlib.Path) -> list[str]:
     lines += ["", f"| smelt alone | {' | '.join(heads)} |", "|---|" + "---|" * len(sizes)]
     lines += [f"| {title} | {' | '.join(cell('smelt', size, what) for size in sizes)} |" for what, title in OURS]
     return lines
+
+
+def load_table(source: pathlib.Path) -> list[str]:
+    """Lines of a page: of series.py, but for what makes the kernels."""
+    with source.open(newline="") as file:
+        rows = {(row["way"], int(row["count"]), row["what"]): number(float(row["value"]), row["unit"]) for row in csv.DictReader(file)}
+    counts = sorted({count for way, count, _ in rows if way == "package"})
+    ways = dict.fromkeys(way for way, _, what in rows if what == "hit, p50")
+    heads = [f"{title}, {count:,}" for count in counts for title in ("first launch", "hit p50", "hit p99")]
+    whats = ("to the end of the first launch", "hit, p50", "hit, p99")
+    lines = [f"| way | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for way in ("JIT", *ways):
+        cells = [rows.get((way, count, what), "") for count in counts for what in whats]
+        lines.append(f"| {way} | {' | '.join(cells)} |")
+    rates = [f"{way} {value}" for (way, _, what), value in rows.items() if what == "hit rate over the edits"]
+    return [*lines, "", f"Kernels found after an edit, over 30 edits of a source of 100 kernels: {', '.join(rates)}."]
