@@ -55,7 +55,7 @@ Result<aot::Version> parse_language(std::string_view text) {
     const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
     if (minor.ec == std::errc() && minor.ptr == end) return version;
   }
-  return fail(Errc::invalid_argument, "--std '{}': want metal2.4 ... metal4.1", text);
+  return fail(Errc::invalid_argument, "--std '{}': want metal1.0 ... metal4.1", text);
 }
 
 /// What to write, by --emit or by the ending.
@@ -280,7 +280,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->group(kCpuGroup);
   add_parsed<aot::Version>(
       verb, "--std", parse_language, [&with](aot::Version version) { with.language = version; },
-      "Language version of Metal source: metal2.4 ... metal4.1 (default: the target's)")
+      "Language version of Metal source: metal1.0 ... metal4.1 (default: the target's)")
       ->group(kSourceGroup);
   add_parsed<std::string>(
       verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
