@@ -10,7 +10,7 @@ _Size = Union[int, Sequence[int]]
 class Buffer:
     """Memory that your program owns, as an argument of a kernel.
 
-    A call that passes a buffer needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
+    A call without arrays needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
     ``bytes(buffer)`` and ``memoryview(buffer)`` read it.
 
     Args:

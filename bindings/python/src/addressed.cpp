@@ -46,7 +46,7 @@ PyTypeObject* buffer_type = nullptr;
 /// As in _loader.pyi, from which the reference is made.
 constexpr const char* kBuffer = R"(Memory that your program owns, as an argument of a kernel.
 
-A call that passes a buffer needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
+A call without arrays needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
 ``bytes(buffer)`` and ``memoryview(buffer)`` read it.
 
 Args:
