@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the tests of the reader in Python alone have in common."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -26,6 +27,13 @@ def pythons():
         if version >= (3, 9) and (folder / "bin" / "python").exists():
             found.setdefault(version, str(folder / "bin" / "python"))
     return [found[version] for version in sorted(found)]
+
+
+@functools.lru_cache(None)
+def has_zstd(python):
+    """Whether that Python can unpack what remotes have."""
+    look = "import importlib.util as u; print(any(u.find_spec(n) for n in ('zstandard', 'compression')))"
+    return subprocess.run([python, "-I", "-c", look], check=True, capture_output=True, text=True).stdout.strip() == "True"
 
 
 def copy_without_modules(folder):

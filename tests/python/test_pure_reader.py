@@ -236,7 +236,7 @@ class ReaderTest(unittest.TestCase):
             self.skipTest("no libzstd")
         library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
 
-        def packed(data, level):
+        def squeezed(data, level):
             room = library.ZSTD_compressBound(ctypes.c_size_t(len(data)))
             to = ctypes.create_string_buffer(room)
             size = library.ZSTD_compress(to, ctypes.c_size_t(room), data, ctypes.c_size_t(len(data)), level)
@@ -250,7 +250,7 @@ class ReaderTest(unittest.TestCase):
             inputs.append(bytes(min(255, int(random_.expovariate(0.05))) for _ in range(size)))
         for data in inputs:
             for level in (-5, 1, 3, 19):
-                frame = packed(data, level)
+                frame = squeezed(data, level)
                 self.assertEqual(packed.decompress(frame, len(data), "it"), data)
                 self.assertEqual(packed.frame_size(frame), len(data))
                 for size in (len(data) + 1, max(len(data) - 1, 0)):
@@ -258,7 +258,7 @@ class ReaderTest(unittest.TestCase):
                         self.assertEqual(said(lambda: packed.decompress(frame, size, "it")), "error corrupt")
         for _ in range(MUTANTS // 2):
             data = random_.choice(inputs[4:6] + inputs[9:12])
-            frame = bytearray(packed(data, 3))
+            frame = bytearray(squeezed(data, 3))
             for _ in range(random_.randrange(1, 4)):
                 frame[random_.randrange(len(frame))] ^= 1 << random_.randrange(8)
             frame = frame[: random_.choice((len(frame), random_.randrange(len(frame))))]
