@@ -56,9 +56,9 @@ SCALE = (
 LOAD = (
     "### A model's kernels, one by one", "",
     "A Python process loads 100 or 1,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
-    "from the start of the process, the median of 5; a hit is one kernel. The ways: one *package*; an entry a kernel in the *store*, which the "
-    "program asks with the source; *files* in the layout of Triton's cache, with smelt's packages in them; compiling everything (*JIT*); "
-    "and a process for each kernel. *Cold*: the files were dropped from the page cache. The first hit of a process loads the compiler, which makes "
+    "from the start of the process, the median of 5; a hit is one kernel. *package*: one file has all kernels. *store*: "
+    "each kernel is an entry, found by its source. *files*: folders in the layout of Triton's cache hold smelt's packages. *JIT*: everything is "
+    "compiled. *process each*: a process for each kernel. *Cold*: the files were dropped from the page cache. The first hit of a process loads the compiler, which makes "
     "the keys (30 ms). The machine was idle, and has no AVX-512. "
     "`bench/model_load/series.py BUILD --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
 )  # fmt: skip

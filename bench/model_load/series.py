@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A model's kernels as a Triton-style compiler sees them: 100, 1,000 and 10,000 kernels, compiled one by one, then loaded by
-new processes. Also a history of edits: how much of a source of 100 kernels is compiled again.
+new processes. Then the hit rates of edits.py.
 
     python3 bench/model_load/series.py BUILD [--counts 100,1000,10000] [--rounds 7] [--csv FILE]
 
@@ -10,25 +10,20 @@ The kernels are `axpy` with another number each. The ways:
   package        one package with all kernels
   store          an entry a kernel in smelt's store; the program asks with the source
   files          the same packages in folders as Triton's cache has them, read by a loop that does what Triton does
-  JIT            every kernel is compiled, with the store off
-  ccache         `ccache clang -c` of a C file a kernel, a process a hit; `metal -c` beside it, from smelt's store
+  JIT            every kernel is compiled, without a store
+  process each   a process a hit: `smelt compile` of a kernel, and `ccache clang -c` of a C file
 
 Each process builds all pipelines and launches one kernel. Times are medians of the rounds: from the start of the process to
 the end of the launch, by the clock. "Cold": the files of this way, of the build and of its Python package were dropped from
-the page cache. A hit is one kernel looked up, loaded and built; p50 and p99 are over all kernels of all rounds.
-
-The history of edits (`HISTORY`) is applied to one file. Triton's rule (the hash of a kernel's text and of what it calls) is
-computed; ccache and smelt run."""
+the page cache. A hit is one kernel looked up, loaded and built; p50 and p99 are over all kernels of all rounds."""
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -39,6 +34,7 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
+from edits import HISTORY, hit_rates  # noqa: E402
 from processes import environment_of, forget, python_of, run  # noqa: E402
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -52,15 +48,6 @@ sources = json.loads(pathlib.Path(sys.argv[1]).read_text())[int(sys.argv[2]):int
 for source in sources: smelt.compile(source)
 """
 CHILD = ROOT / "bench/model_load/series_child.py"
-
-# (what, on what): a comment or a number in a kernel, a blank line, a helper of kernels 0 to 19, a kernel more, a kernel less,
-# an option, a return to the version so many edits before.
-HISTORY = [
-    ("comment", 3), ("number", 3), ("number", 3), ("number", 4), ("blank", 50), ("undo", 1), ("number", 70), ("number", 71),
-    ("undo", 2), ("helper", 0), ("number", 10), ("helper", 0), ("undo", 1), ("add", 0), ("number", 100), ("comment", 100),
-    ("remove", 55), ("undo", 1), ("option", 0), ("number", 20), ("number", 20), ("option", 0), ("number", 21), ("comment", 0),
-    ("number", 99), ("number", 98), ("number", 97), ("undo", 3), ("helper", 0), ("undo", 1),
-]  # fmt: skip
 
 
 class Bench:
@@ -84,13 +71,13 @@ class Bench:
         most = max(counts)
         (self.folder / "sources.json").write_text(json.dumps([AXPY.format(i) for i in range(most)]))
         done = 0
-        for count in sorted(counts):  # what every process would do without a store: the kernels of each count compiled anew
-            took, processor, _ = run([self.python, "-c", MAKE, str(self.folder / "sources.json"), str(done), str(count)], self.environment)
+        for count in sorted(counts):
+            took, _, _ = run([self.python, "-c", MAKE, str(self.folder / "sources.json"), str(done), str(count)], self.environment)
             self.row(count - done, "store empty", "compile all, into the store", "ms", took * 1e3)
             done = count
             text = HEAD + "".join(AXPY.format(i).removeprefix(HEAD) for i in range(count))
             (self.folder / f"{count}.metal").write_text(text)
-            took, processor, _ = run([str(self.build / "bin/smelt"), "compile", str(self.folder / f"{count}.metal"), "-o",
+            took, _, _ = run([str(self.build / "bin/smelt"), "compile", str(self.folder / f"{count}.metal"), "-o",
                                       str(self.folder / f"{count}.smelt")], self.without_store)  # fmt: skip
             self.row(count, "JIT, one source", "compile all, no store", "ms", took * 1e3)
         self.make_files(most)
@@ -162,88 +149,6 @@ class Bench:
             self.row(count, name, "hit, p50", "us", cuts[49])
             self.row(count, name, "hit, p99", "us", cuts[98])
 
-    # ---- edits ------------------------------------------------------------------------------------------------------
-
-    def edits(self) -> None:
-        folder = self.folder / "edits"
-        folder.mkdir()
-        smelt_missed = smelt_all = ccache_missed = triton_missed = 0
-        seen: set[str] = set()
-        versions = [Version()]
-        for number, (what, on) in enumerate([("first", 0), *HISTORY]):
-            if number:
-                versions.append(versions[-1 - on] if what == "undo" else versions[-1].edited(what, on))
-            version = versions[-1]
-            (folder / "all.metal").write_text(version.text())
-            (folder / "all.c").write_text(version.c_text())
-            smelt = [str(self.build / "bin/smelt"), "compile", "all.metal", "-o", "all.smelt", "-v", *version.options]
-            said = subprocess.run(smelt, cwd=folder, env=self.environment, check=True, capture_output=True, text=True)
-            texts = version.kernel_texts()
-            found = re.search(r"(\d+) of (\d+) kernels from the store", said.stderr + said.stdout)
-            counts = (int(found[2]) - int(found[1]), int(found[2])) if found else (0, len(texts))
-            hit = True
-            if shutil.which("ccache"):
-                before = self.ccache_misses()
-                subprocess.run(["ccache", "clang-19", "-O2", *version.options, "-c", "all.c", "-o", "all.o"], cwd=folder,
-                               env=self.environment, check=True, capture_output=True)  # fmt: skip
-                hit = self.ccache_misses() == before
-            keys = {hashlib.sha256((text + str(version.options)).encode()).hexdigest() for text in texts}
-            if number:
-                smelt_missed += counts[0]
-                smelt_all += counts[1]
-                ccache_missed += 0 if hit else len(texts)
-                triton_missed += len(keys - seen)
-            seen |= keys
-        for name, missed in (("smelt", smelt_missed), ("ccache, one file", ccache_missed), ("Triton's rule", triton_missed)):
-            self.row(len(HISTORY), name, "hit rate over the edits", "%", 100 * (1 - missed / smelt_all))
-
-    def ccache_misses(self) -> int:
-        shown = subprocess.run(["ccache", "--print-stats"], env=self.environment, check=True, capture_output=True, text=True).stdout
-        return int(dict(line.split() for line in shown.splitlines())["cache_miss"])
-
-
-class Version:
-    """One state of the edited file."""
-
-    def __init__(self) -> None:
-        self.kernels: list[tuple[str, str, int, str]] = [("", f"k{i}", i, "helped" if i < 20 else "") for i in range(100)]
-        self.helper, self.gaps, self.options = 1, 0, list[str]()
-
-    def edited(self, what: str, on: int) -> Version:
-        made = Version()
-        made.kernels, made.helper, made.gaps, made.options = list(self.kernels), self.helper, self.gaps, list(self.options)
-        if what in ("comment", "number"):
-            comment, name, value, helped = made.kernels[on]
-            made.kernels[on] = (comment + "  // why\n", name, value, helped) if what == "comment" else (comment, name, value + 1000, helped)
-        elif what == "blank":
-            made.gaps += 1
-        elif what == "helper":
-            made.helper += 1
-        elif what == "add":
-            made.kernels.append(("", f"k{len(made.kernels)}", 5, ""))
-        elif what == "remove":
-            del made.kernels[on]
-        elif what == "option":
-            made.options = [] if made.options else ["-DEXTRA=1"]
-        return made
-
-    def kernel_texts(self) -> list[str]:
-        helper = f"static float helped(float v) {{ return v * {self.helper}; }}\n"
-        return [(helper if helped else "") + f"{name} {value}\n{comment}" for comment, name, value, helped in self.kernels]
-
-    def text(self) -> str:
-        lines = [HEAD, "#ifdef EXTRA\nconstant int extra = EXTRA;\n#endif\n", f"static float helped(float v) {{ return v * {self.helper}; }}\n"]
-        for comment, name, value, helped in self.kernels:
-            lines.append(f"kernel void {name}(device float* y, uint i [[thread_position_in_grid]]) {{\n{comment}"
-                         f"  y[i] = {helped}(y[i]) + {value}.0f;\n}}\n")  # fmt: skip
-        return "".join(lines[:3]) + "\n" * self.gaps + "".join(lines[3:])
-
-    def c_text(self) -> str:
-        lines = [f"static float helped(float v) {{ return v * {self.helper}; }}\n"]
-        lines += [f"void {name}(float* y, unsigned i) {{\n{comment}  y[i] = {helped}(y[i]) + {value}.0f;\n}}\n"
-                  for comment, name, value, helped in self.kernels]  # fmt: skip
-        return lines[0] + "\n" * self.gaps + "".join(lines[1:])
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="a model's kernels as a Triton-style compiler sees them")
@@ -263,7 +168,8 @@ def main() -> None:
                 bench.load(way, count, cold=False)
                 bench.load(way, count, cold=True)
         bench.processes(counts[0])
-        bench.edits()
+        for way, rate in hit_rates(str(build / "bin/smelt"), pathlib.Path(tempfile.mkdtemp(dir=folder)), bench.environment).items():
+            bench.row(len(HISTORY), way, "hit rate over the edits", "%", rate)
     if options.csv:
         with options.csv.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([("count", "way", "what", "unit", "value"), *bench.rows])

@@ -147,13 +147,13 @@ def look_beside(tree: pathlib.Path) -> None:
         subprocess.run(["patchelf", "--force-rpath", "--set-rpath", to, file], check=True)
 
 
-def metadata(name: str, version: str, project: dict[str, Any], reads_stores: tuple[str, ...] = ()) -> str:
+def metadata(name: str, version: str, project: dict[str, Any], needs: tuple[str, ...] = ()) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     if name == "smelt":
         lines += [f"Summary: {project['description']}", "Provides-Extra: numpy", 'Requires-Dist: numpy; extra == "numpy"',
                   "Provides-Extra: remote", f'Requires-Dist: smelt-remote=={version}; extra == "remote"',
                   "Provides-Extra: compiler", f'Requires-Dist: smelt-compiler=={version}; extra == "compiler"',
-                  "Provides-Extra: store", *(f'Requires-Dist: {one} extra == "store"' for one in reads_stores)]  # fmt: skip
+                  "Provides-Extra: store", *(f"Requires-Dist: {one}" for one in needs)]  # fmt: skip
     else:
         lines += [f"Summary: {SUMMARIES[name]}", f"Requires-Dist: smelt=={version}"]
         lines += [f"Requires-Dist: smelt-remote=={version}"] if name == "smelt-compiler" else []
@@ -247,7 +247,7 @@ def make_pure(build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
                     to.chmod(0o644)
         (out / "mac").mkdir(parents=True, exist_ok=True)
         wheel = out / "mac" / f"smelt-{version}-py3-none-any.whl"
-        about = metadata("smelt", version, project, ("xxhash;", 'zstandard; python_version < "3.14" and'))
+        about = metadata("smelt", version, project, ('xxhash; extra == "store"', 'zstandard; python_version < "3.14" and extra == "store"'))
         scripts = "[console_scripts]\nsmelt = smelt._command:main\n"
         write_wheel(wheel, tree, {"METADATA": about, "entry_points.txt": scripts,
                                   "WHEEL": "Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: true\nTag: py3-none-any\n"})  # fmt: skip

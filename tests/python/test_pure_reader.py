@@ -14,9 +14,10 @@ import warnings
 
 import pure
 import smelt
-from smelt._pure import api, ed25519, packed
+from smelt._pure import api, ed25519, zstd
 from smelt._pure.metallib import read_metallib
 from smelt._pure.package import PackageFile
+from smelt._pure.store import xxh3_128
 
 MUTANTS = int(os.environ.get("SMELT_MUTANTS", "1500"))  # 10,000 in the nightly run
 SOURCE = """
@@ -236,7 +237,7 @@ class ReaderTest(unittest.TestCase):
             self.skipTest("no libzstd")
         library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
 
-        def squeezed(data, level):
+        def packed(data, level):
             room = library.ZSTD_compressBound(ctypes.c_size_t(len(data)))
             to = ctypes.create_string_buffer(room)
             size = library.ZSTD_compress(to, ctypes.c_size_t(room), data, ctypes.c_size_t(len(data)), level)
@@ -250,29 +251,29 @@ class ReaderTest(unittest.TestCase):
             inputs.append(bytes(min(255, int(random_.expovariate(0.05))) for _ in range(size)))
         for data in inputs:
             for level in (-5, 1, 3, 19):
-                frame = squeezed(data, level)
-                self.assertEqual(packed.decompress(frame, len(data), "it"), data)
-                self.assertEqual(packed.frame_size(frame), len(data))
+                frame = packed(data, level)
+                self.assertEqual(zstd.decompress(frame, len(data), "it"), data)
+                self.assertEqual(zstd.frame_size(frame), len(data))
                 for size in (len(data) + 1, max(len(data) - 1, 0)):
                     if size != len(data):
-                        self.assertEqual(said(lambda: packed.decompress(frame, size, "it")), "error corrupt")
+                        self.assertEqual(said(lambda: zstd.decompress(frame, size, "it")), "error corrupt")
         for _ in range(MUTANTS // 2):
             data = random_.choice(inputs[4:6] + inputs[9:12])
-            frame = bytearray(squeezed(data, 3))
+            frame = bytearray(packed(data, 3))
             for _ in range(random_.randrange(1, 4)):
                 frame[random_.randrange(len(frame))] ^= 1 << random_.randrange(8)
             frame = frame[: random_.choice((len(frame), random_.randrange(len(frame))))]
-            found = said(lambda: packed.decompress(bytes(frame), len(data), "it"))
+            found = said(lambda: zstd.decompress(bytes(frame), len(data), "it"))
             self.assertTrue(found == "error corrupt" or len(found) == len(data), found)
 
     def test_what_is_missing_is_named(self):
         data = bytes(range(32))
         frame = bytes.fromhex("28b52ffd2020010100") + data
-        self.assertEqual(packed.decompress(frame, 32, "it"), data)
+        self.assertEqual(zstd.decompress(frame, 32, "it"), data)
         absent = {name: None for name in ("xxhash", "zstandard", "compression.zstd")}
-        self.addCleanup(packed._unpacker.cache_clear)
-        for do, name in ((lambda: packed.xxh3_128(b""), "xxhash"), (lambda: packed.decompress(frame, 32, "it"), "zstandard")):
-            packed._unpacker.cache_clear()
+        self.addCleanup(zstd._unpacker.cache_clear)
+        for do, name in ((lambda: xxh3_128(b""), "xxhash"), (lambda: zstd.decompress(frame, 32, "it"), "zstandard")):
+            zstd._unpacker.cache_clear()
             with self.subTest(name), unittest.mock.patch.dict(sys.modules, absent), self.assertRaisesRegex(smelt.ToolchainError, rf"smelt\[store\].* {name}"):
                 do()
 

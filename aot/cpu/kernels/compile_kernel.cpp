@@ -76,6 +76,8 @@ constexpr bool kCheckMachineCode = false;
 constexpr bool kCheckMachineCode = true;
 #endif
 
+constexpr size_t kManyGuardedAccesses = 5;
+
 /// Accesses that some threads make and others do not. LLVM's loop vectoriser masks each of them; lanes copy the code
 /// for when all are on (lanes/specialise.cpp).
 size_t guarded_accesses(const WorkItem& item) {
@@ -85,7 +87,6 @@ size_t guarded_accesses(const WorkItem& item) {
     if (uniformity.is_under_divergence(&block)) count += lanes::memory_accesses(block);
   return count;
 }
-constexpr size_t kManyGuardedAccesses = 5;
 
 bool has_loop(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kLargestLoop = 400;  // instructions
 constexpr size_t kLargestArm = 600;
 constexpr size_t kLargestStraightArm = 200;
-constexpr size_t kLeastAccesses = 3;
+constexpr size_t kManyAccesses = 3;
 constexpr unsigned kMostCopies = 12;
 // On the branch of what is left for lanes that disagree: it is not copied again.
 constexpr const char* kRest = "smelt.lane_rest";
@@ -82,6 +82,13 @@ bool can_copy(llvm::ArrayRef<llvm::BasicBlock*> blocks, size_t most) {
     }
   }
   return size <= most;
+}
+
+/// Without a loop, masks cost most in memory: they make masked or scattered accesses of plain ones.
+bool has_many_accesses(llvm::ArrayRef<llvm::BasicBlock*> blocks) {
+  size_t accesses = 0;
+  for (const llvm::BasicBlock* block : blocks) accesses += memory_accesses(*block);
+  return accesses >= kManyAccesses;
 }
 
 bool Specialiser::all_lanes_reach(const Analysis& analysis, llvm::BasicBlock* block) const {
@@ -331,10 +338,7 @@ bool Specialiser::step() {
         has_loop = true;
         llvm::append_range(blocks, level.nodes[inside].loop->blocks());
       }
-      // Without a loop, masks cost most in memory: they make masked or scattered accesses of plain ones.
-      size_t accesses = 0;
-      for (const llvm::BasicBlock* block : blocks) accesses += memory_accesses(*block);
-      if (!has_loop && (!spread_ || accesses < kLeastAccesses)) continue;
+      if (!has_loop && (!spread_ || !has_many_accesses(blocks))) continue;
       if (!can_copy(blocks, has_loop ? kLargestArm : kLargestStraightArm) || !all_lanes_reach(analysis, at.block))
         continue;
       copy_arm(analysis, level, node, arm);

@@ -11,19 +11,20 @@ namespace {
 
 constexpr unsigned kDeepest = 4;
 
-/// Whether only components at constant places are used of a vector of conditions and of those that it is made of.
-bool is_taken_apart(const llvm::Value* vector, unsigned depth = 0) {
-  const bool compares = llvm::isa<llvm::CmpInst>(vector);
+/// A comparison, or logic of comparisons and constants.
+bool is_condition(const llvm::Value* vector, unsigned depth = 0) {
+  if (llvm::isa<llvm::CmpInst>(vector) || llvm::isa<llvm::Constant>(vector)) return true;
   const auto* logic = llvm::dyn_cast<llvm::BinaryOperator>(vector);
-  if ((!compares && !logic) || depth == kDeepest) return false;
-  const bool are_taken = llvm::all_of(vector->users(), [&](const llvm::User* user) {
+  return logic && depth < kDeepest &&
+         llvm::all_of(logic->operands(), [&](const llvm::Use& operand) { return is_condition(operand, depth + 1); });
+}
+
+/// Whether each use of the vector takes one component, at a place that is known.
+bool is_taken_apart(const llvm::Value* vector) {
+  return llvm::all_of(vector->users(), [](const llvm::User* user) {
     const auto* taken = llvm::dyn_cast<llvm::ExtractElementInst>(user);
-    return taken ? llvm::isa<llvm::ConstantInt>(taken->getIndexOperand()) : depth > 0;
+    return taken && llvm::isa<llvm::ConstantInt>(taken->getIndexOperand());
   });
-  if (!are_taken) return false;
-  return compares || llvm::all_of(logic->operands(), [&](const llvm::Use& operand) {
-           return llvm::isa<llvm::Constant>(operand) || is_taken_apart(operand, depth + 1);
-         });
 }
 
 llvm::Value* emit_component(llvm::IRBuilder<>& builder, llvm::Value* vector, llvm::Value* index) {
@@ -43,13 +44,15 @@ llvm::Value* emit_component(llvm::IRBuilder<>& builder, llvm::Value* vector, llv
 
 }  // namespace
 
+// The vectors stay until simplify_and_unroll() removes what nothing uses.
 void compare_components(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* taken = llvm::dyn_cast<llvm::ExtractElementInst>(&instruction);
-    if (!taken || !taken->getType()->isIntegerTy(1) || !is_taken_apart(taken->getVectorOperand())) continue;
+    if (!taken || !taken->getType()->isIntegerTy(1)) continue;
+    llvm::Value* const vector = taken->getVectorOperand();
+    if (llvm::isa<llvm::Constant>(vector) || !is_condition(vector) || !is_taken_apart(vector)) continue;
     llvm::IRBuilder<> builder(taken);
-    taken->replaceAllUsesWith(emit_component(builder, taken->getVectorOperand(), taken->getIndexOperand()));
-    // What the vector was made of may lie behind; simplify_and_unroll() removes it.
+    taken->replaceAllUsesWith(emit_component(builder, vector, taken->getIndexOperand()));
     taken->eraseFromParent();
   }
 }

@@ -8,9 +8,9 @@ class Function;
 
 namespace smelt::aot::cpu {
 
-/// `any(position == 0)` compares whole vectors and then takes the components. Where all that is used of a comparison is
-/// its components, the components are compared instead: LLVM's loop vectoriser gives up on vectors in a loop, and the
-/// shapes of lanes (lanes/shapes.hpp) say what a scalar is in each lane, but nothing of a vector.
+/// `any(position == 0)` compares whole vectors and then takes the components. This pass compares the components
+/// instead, if nothing else of the vector is used: LLVM's loop vectoriser gives up on vectors in a loop, and the shapes
+/// of lanes (lanes/shapes.hpp) describe only scalars.
 void compare_components(llvm::Function& function);
 
 }  // namespace smelt::aot::cpu

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from . import packed
+from . import zstd
 from .files import fail, sha256, text
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class Remote:
         if len(blob) != part.blob_bytes or sha256(blob) != part.blob:
             fail("corrupt", f"{what} does not hash to its name")
         if part.codec == "zstd":
-            blob = packed.decompress(blob, part.bytes, what, may_go_on)
+            blob = zstd.decompress(blob, part.bytes, what, may_go_on)
         if len(blob) != part.bytes or sha256(blob) != part.sha256:
             fail("corrupt", f"{what} unpacks to other bytes than the record says")
         return blob

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sqlite3
 import stat
 import struct
 from typing import Any, NamedTuple
 
-from . import packed
+from . import zstd
 from .._entries import Tag
 from .files import Cursor, fail, sha256, text
 from .signing import Provenance
@@ -17,6 +18,15 @@ from .signing import Provenance
 NEWEST = 5  # version of the schema
 APPLICATION_ID = 0x534D4C54
 ORIGIN = ".origin"
+
+
+def xxh3_128(data: bytes | memoryview) -> bytes:
+    """Return the checksum of a store's records: XXH3-128 with seed 0 in its canonical form, big-endian."""
+    try:
+        xxhash: Any = importlib.import_module("xxhash")
+    except ImportError:
+        fail("toolchain_missing", "the records of a store have XXH3 checksums: pip install 'smelt[store]' brings the package xxhash")
+    return bytes(xxhash.xxh3_128_digest(data))
 
 
 class Found(NamedTuple):
@@ -162,7 +172,7 @@ class StoreFolder:
         if bytes(row) != key_bytes(key):
             fail("corrupt", f"store entry {key}: the database leads to another one")
         record = self._pack(pack, at, size)
-        if packed.xxh3_128(record) != bytes(check):
+        if xxh3_128(record) != bytes(check):
             fail("corrupt", f"store entry {key}: its record is damaged")
         return self._parts(key, memoryview(record))
 
@@ -214,7 +224,7 @@ class StoreFolder:
         if not rows:
             raise _Gone
         if codec:
-            data = packed.decompress(data, raw, f"store: part '{name}'")
+            data = zstd.decompress(data, raw, f"store: part '{name}'")
         if len(data) != raw or sha256(data) != (sha or bytes(rows[0][0])).hex():
             fail("corrupt", f"store: part '{name}' is damaged")
         return data
@@ -238,8 +248,8 @@ class StoreFolder:
         found = []
         for number, (row, name, version, key, moved, check) in enumerate(rows, 1):
             said = struct.pack("<Q", row) + name.encode() + b"\0" + version.encode() + b"\0" + bytes(key) + struct.pack("<Q", moved)
-            past = check is not None and bytes(check) == packed.xxh3_128(said + b"\1")
-            if row != number or (check is not None and not past and bytes(check) != packed.xxh3_128(said + b"\0")):
+            past = check is not None and bytes(check) == xxh3_128(said + b"\1")
+            if row != number or (check is not None and not past and bytes(check) != xxh3_128(said + b"\0")):
                 fail("store_corrupt", f"store {self.path}: row {row} of the tags is not as it was written")
             found.append((Tag(name, version, bytes(key).hex(), moved), past))
         return found

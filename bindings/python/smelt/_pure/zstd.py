@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a store and its remotes need beside Python's own modules: zstd, by Python 3.14's module or the package zstandard, and
-XXH3, by the package xxhash. The extra ``smelt[store]`` brings the packages."""
+"""Decompresses zstd, the compression of entries, with Python 3.14's module or the package zstandard (``smelt[store]``)."""
 
 from __future__ import annotations
 
@@ -9,15 +8,6 @@ import importlib
 from typing import Any, Callable, Iterator
 
 from .files import fail
-
-
-def xxh3_128(data: bytes | memoryview) -> bytes:
-    """Return the checksum of a store's records: XXH3-128 with seed 0 in its canonical form, big-endian."""
-    try:
-        xxhash: Any = importlib.import_module("xxhash")
-    except ImportError:
-        fail("toolchain_missing", "the records of a store have XXH3 checksums: pip install 'smelt[store]' brings the package xxhash")
-    return bytes(xxhash.xxh3_128_digest(data))
 
 
 def frame_size(data: bytes) -> int | None:
