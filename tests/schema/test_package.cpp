@@ -601,6 +601,32 @@ std::optional<Bytes> golden_package(const char* name, const Bytes& now) {
 
 }  // namespace
 
+TEST_CASE("packages of format 4 open") {
+  Library library = two_kernels();
+  library.functions.front().grid_rank = 2;
+  const Bytes now = written({library});
+  const auto golden = golden_package("package-v4/grid_rank.smelt", now);
+  if (!golden) return;
+  const Package package = opened(*golden);
+  CHECK(package.format() == 4);
+  CHECK(check_all_parts(package));
+  CHECK(package.function(0).grid_rank == 2);
+  CHECK(package.function(0).max_threads == 512);
+  if (kPackageFormat == 4 && kCpuSliceFormat == 10) CHECK(now == *golden);
+}
+
+TEST_CASE("packages of format 3 open") {
+  Library library = two_kernels();
+  library.functions[0].arguments[0].kind = ArgumentKind::stage_input;
+  const Bytes now = written({library});
+  const auto golden = golden_package("package-v3/stage_input.smelt", now);
+  if (!golden) return;
+  const Package package = opened(*golden);
+  CHECK(package.format() == 3);
+  CHECK(check_all_parts(package));
+  CHECK(package.argument(package.function(0).arguments.first).kind == ArgumentKind::stage_input);
+}
+
 TEST_CASE("packages of format 2 open") {
   const Bytes now = written({with_members()});
   const auto golden = golden_package("package-v2/argument_buffer.smelt", now);

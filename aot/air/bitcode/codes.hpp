@@ -10,7 +10,7 @@
 
 namespace smelt::aot::bitcode {
 
-// LLVM 14's numbers; LLVM 19's header calls both ..._OLD, and its own CE_GEP is unknown to LLVM 14.
+// LLVM 14's numbers. LLVM 19's header calls 12 CE_GEP_OLD; LLVM 14 does not know LLVM 19's CE_GEP.
 constexpr uint32_t kConstantGep = 12, kConstantInboundsGep = 20;
 
 /// The calling word of CALL: bit 15 says that the function type is explicit, bit 17 that flags follow.
