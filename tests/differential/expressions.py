@@ -16,6 +16,7 @@ FEATURES = {
     "saturating": True,  # constants that a conversion saturates
     "vectors_in_structures": True,  # packed and derived structures with vectors
     "textures": False,  # read anywhere, also outside; each thread writes a texel of its own
+    "fast": False,  # fast math: beside whole numbers, floats whose results lie within a bound (Real)
     "matrices": False,  # of SIMD groups, in flow that SIMD groups take apart from each other; all of a group's SIMD groups are full
 }  # fmt: skip
 
@@ -60,6 +61,7 @@ class Expressions:
         self.features = {**FEATURES, **(features or {})}
         self.names = 0
         self.variables, self.floats = [], ["f0", "f1"]  # (name, type); names
+        self.reals = ["g0", "g1"] if self.features["fast"] else []
         self.linear, self.counters, self.arrays = [], [], []
         self.favoured = []  # linear values of which a condition round here says something
         self.structure = None
@@ -260,6 +262,39 @@ class Expressions:
         if choice == 3:
             return self.tame(self.make_of("float", "({} * {})", a, Expression("float", self.pick(["2.0f", "-1.0f", "3.0f", "0.5f"]))))
         return self.tame(self.make_of("float", f"({{}} {self.pick('+-')} {{}})", a, b))
+
+    def inexact(self, depth):
+        """A float whose result has a bound, of at most some thousands."""
+        if depth <= 0 or self.chance(15):
+            choice = self.below(4)
+            if choice == 0:
+                number = self.pick(["0.1", "-0.7", "3.3", "1e-3", "2.5", "1.0", "0.0", "-17.25"])
+                return Expression("float", f"{number}f", f"Real(double({number}f))")
+            if choice == 1:
+                e = self.integer(self.pick(["uchar", "short", "uint"]), 1)
+                return self.wrap("(float(int({}) & 255) * 0.01f)", "(Real(double(int({}) & 255)) * Real(double(0.01f)))", e)
+            name = self.pick(self.reals)
+            return Expression("float", name, f"{name}[t]")
+        a, b = self.inexact(depth - 1), self.inexact(depth - 1)
+        within = "clamp({}, -{n}.0f, {n}.0f)", "clamp({}, -{n}, {n})"
+        forms = [("({} + {})", None), ("({} - {})", None), ("({} * {})", None), ("({} * {})", None), ("min({}, {})", "least({}, {})"), ("max({}, {})", "most({}, {})"),
+                 ("({} / (fabs({}) + 1.0f))", "divide({}, one_more({}))"), ("fma({}, {}, 0.25f)", "({} * {} + Real(0.25))"),
+                 ("dot(float3({0}, {1}, 2.0f), float3({1}, 0.5f, {0}))", "({0} * {1} + {1} * Real(0.5) + Real(2) * {0})"),
+                 ("mix({}, {}, 0.3f)", "mixed({}, {}, double(0.3f))")]  # fmt: skip
+        one = [("sqrt(fabs({}) + 1.0f)", "root(one_more({}))"), ("rsqrt(fabs({}) + 1.0f)", "inverse_root(one_more({}))"), ("log2(fabs({}) + 1.0f)", "logarithm(one_more({}))"),
+               (f"exp2({within[0].replace('{n}', '8')})", f"power({within[1].replace('{n}', '8')})"), (f"sin({within[0].replace('{n}', '3')})", f"sine({within[1].replace('{n}', '3')})"),
+               (f"cos({within[0].replace('{n}', '3')})", f"cosine({within[1].replace('{n}', '3')})"), (f"float(half({within[0].replace('{n}', '100')}))", f"to_half({within[1].replace('{n}', '100')})"),
+               ("smoothstep(0.0f, 8.0f, {})", "smooth({})"), ("(- {})", None)]  # fmt: skip
+        if self.chance(12):
+            return self.choose("float", self.condition(1), a, b)
+        if self.chance(55):
+            metal, cpp = self.pick(forms)
+            return self.wrap(metal, cpp or metal, a, b)
+        metal, cpp = self.pick(one)
+        return self.wrap(metal, cpp or metal, a)
+
+    def wrap(self, metal, cpp, *operands):
+        return Expression("float", metal.format(*(o.metal for o in operands)), cpp.format(*(o.cpp for o in operands)))
 
     def tame(self, e):
         return Expression("float", f"tame({e.metal})", f"tame({e.cpp})")

@@ -61,6 +61,8 @@ class Kernel(Expressions):
             return self.matrices(mask)
         if self.features["textures"] and self.chance(15):
             return self.texel_store(mask)
+        if self.reals and self.chance(30):
+            return self.inexact_store(mask)
         choice = self.below(100)
         if depth > 0 and choice < 22:
             self.branch(mask, depth, together)
@@ -349,7 +351,35 @@ class Kernel(Expressions):
                 condition = self.condition(1)
                 got = self.choose(to, condition, got, Expression(to, target, f"{target}[t]"))
             self.each(mask, f"{target} = {got.metal};", f"{target}[t] = {got.cpp};")
+        if any(size > 255 for _, _, size in self.arrays) and self.chance(50):
+            self.walk(mask)
         self.line("threadgroup_barrier(mem_flags::mem_threadgroup);")
+
+    def walk(self, mask):
+        """Reads an array by an index of 8 bits that goes round, in a loop of the same count for all threads."""
+        array, kind, _ = self.pick([one for one in self.arrays if one[2] > 255])
+        name, to = self.pick(self.variables)
+        narrow, add = self.pick([("uchar", ""), ("char", "128 + ")])
+        number, w = self.number(), wide(to)
+        first, step = self.below(256), self.pick([1, 1, 2, 5, 32, 255])
+        count = self.pick(["4u", f"P[{self.below(8)}] % 5"])
+        read = f"int({array}[{add}i{number}])" if kind == "float" else f"{array}[{add}i{number}]"
+        for place, variable, line in (("li", name, self.m), ("g.index[t]", f"{name}[t]", self.c)):
+            line.append("  " * self.indent + (f"EACH({mask}) {{" if line is self.c else "{"))
+            line.append(f"{narrow} i{number} = {narrow}({place} + {first}u); for (uint k{number} = 0; k{number} < {count}; ++k{number}) {{")
+            line.append(f"{variable} = {to}({w}({variable}) * 3 + {w}({read})); i{number} = {narrow}(i{number} + {step}); }} }}")
+
+    def inexact_store(self, mask):
+        name = self.pick(self.reals)
+        e = self.inexact(3)
+        if not self.features["collectives"] or self.in_choice or self.chance(70):
+            return self.each(mask, f"{name} = clamp({e.metal}, -64.0f, 64.0f);", f"{name}[t] = clamp({e.cpp}, -64, 64);")
+        what, combine = self.pick([("sum", "plus_<Real>"), ("max", "most"), ("min", "least")])
+        number = self.number()
+        self.line(None, f"{{ Real x{number}[kMost]{{}}, r{number}[kMost]{{}}; EACH({mask}) x{number}[t] = {e.cpp};")
+        self.line(None, f"reduce({mask}, n, 32, x{number}, r{number}, {combine});")
+        self.each(mask, f"{name} = clamp(simd_{what}({e.metal}), -64.0f, 64.0f);", f"{name}[t] = clamp(r{number}[t], -64, 64);")
+        self.line(None, "}")
 
     # ---- What lanes do together
 
@@ -513,6 +543,9 @@ class Kernel(Expressions):
             e = self.pick([Expression("float", "-0.0f"), Expression("float", "0.0f"), Expression("float", "float(A[number] & 63)", "float(load<uint>(A, g.number[t]) & 63)"),
                            Expression("float", "(A[number] & 1 ? -0.0f : 0.0f)", "(load<uint>(A, g.number[t]) & 1 ? -0.0f : 0.0f)")])  # fmt: skip
             self.each("g.all", f"float {name} = {e.metal};", f"{name}[t] = {e.cpp};")
+        for name in self.reals:
+            self.declare("Real", name)
+            self.each("g.all", f"float {name} = float(A[number] & 255) * 0.1f;", f"{name}[t] = Real(double(load<uint>(A, g.number[t]) & 255)) * Real(double(0.1f));")
         for _ in range(1 + self.below(3)):
             self.new_linear("g.all")
         self.line(None, "Mask live = g.all, m0 = g.all;")
@@ -528,7 +561,12 @@ class Kernel(Expressions):
             e = self.cast("uint", self.of_structure())
             self.each("m0", f"O[number * 16 + {10 + i}] = {e.metal};", f"O[g.number[t] * 16 + {10 + i}] = {e.cpp};")
         for i, name in enumerate(self.floats):
-            self.each("m0", f"O[number * 16 + {8 + i}] = as_type<uint>({name});", f"O[g.number[t] * 16 + {8 + i}] = as<uint>({name}[t]);")
+            # Fast math keeps no sign of a zero.
+            bits = ("uint(int({}))", "uint(int({}))") if self.reals else ("as_type<uint>({})", "as<uint>({})")
+            self.each("m0", f"O[number * 16 + {8 + i}] = {bits[0].format(name)};", f"O[g.number[t] * 16 + {8 + i}] = {bits[1].format(name + '[t]')};")
+        for i, name in enumerate(self.reals):
+            self.each("m0", f"O[number * 16 + {13 + i}] = as_type<uint>({name});",
+                      f"{{ R[g.number[t] * 4 + {2 * i}] = {name}[t].value; R[g.number[t] * 4 + {2 * i + 1}] = {name}[t].error; }}")  # fmt: skip
 
     @property
     def metal(self):
@@ -551,7 +589,7 @@ class Kernel(Expressions):
     def reference(self):
         s = f"[[maybe_unused]] auto* S = reinterpret_cast<const S_{self.name}*>(launch.S);" if self.structure else ""
         head = [f"// seed {self.seed}", *self.structures_c, f'extern "C" void {self.name}(const Launch& launch) {{',
-                "  [[maybe_unused]] auto [gr_, gs_, A, O, P, B, C, bins, S_, F, T, W, texel_bits] = launch;", f"  {s}",
+                "  [[maybe_unused]] auto [gr_, gs_, A, O, P, B, C, bins, S_, F, T, W, texel_bits, R] = launch;", f"  {s}",
                 "  each_group(launch, [&](Group& g) {", "  [[maybe_unused]] const int n = g.n;", *("  " + d for d in self.declared)]  # fmt: skip
         return "\n".join([*head, *self.c, "  });", "}"])
 

@@ -60,6 +60,7 @@ struct Launch {
   const uint* T;    // texels that are read, 64 x 8
   uint* W;          // texels that are written, one of each thread
   uint texel_bits;  // of each
+  double* R;        // what reals are, and how far off they may be: two of each thread
 };
 
 /// The threads of one group.
@@ -285,6 +286,80 @@ inline void multiply(float* r, const float* a, const float* b, const float* c) {
       for (int k = 0; k < 8; ++k) made[i * 8 + j] += a[i * 8 + k] * b[k * 8 + j];
     }
   std::memcpy(r, made, sizeof made);
+}
+
+// ---- Floats under fast math
+
+/// A float and how far from it fast math may be. `size` is the sum of its terms' absolute values: terms may be added up
+/// in any order, and products distributed. Bounds of functions are those of the Metal specification's table for fast
+/// math, or wider.
+struct Real {
+  double value = 0, size = 0, error = 0;
+
+  Real() = default;
+  explicit Real(double exact) : value(exact), size(std::fabs(exact)) {}
+  Real(double value_, double size_, double error_)
+      : value(value_), size(size_), error(error_ + 0x1p-22 * size_ + 0x1p-120) {}
+};
+inline Real operator+(Real a, Real b) {
+  return {a.value + b.value, a.size + b.size, a.error + b.error};
+}
+inline Real operator-(Real a) {
+  return {-a.value, a.size, a.error};
+}
+inline Real operator-(Real a, Real b) {
+  return a + -b;
+}
+inline Real operator*(Real a, Real b) {
+  return {a.value * b.value, a.size * b.size, a.size * b.error + b.size * a.error + a.error * b.error};
+}
+/// The result of a function of `x`, which is at most `slope` steep and `error` off.
+inline Real function(double value, const Real& x, double slope, double error = 0) {
+  return {value, std::fabs(value), x.error * slope + error};
+}
+inline Real one_more(Real x) {
+  return function(std::fabs(x.value), x, 1) + Real(1);
+}
+inline Real divide(Real a, Real b) {  // by at least 1
+  return a * function(1 / b.value, b, 1.1);
+}
+inline Real clamp(Real x, double low, double high) {
+  return function(std::clamp(x.value, low, high), x, 1);
+}
+inline Real least(Real a, Real b) {
+  return function(std::min(a.value, b.value), a.error > b.error ? a : b, 1);
+}
+inline Real most(Real a, Real b) {
+  return function(std::max(a.value, b.value), a.error > b.error ? a : b, 1);
+}
+inline Real mixed(Real a, Real b, double t) {
+  return a + (b - a) * Real(t);
+}
+inline Real root(Real x) {  // of at least 1
+  return function(std::sqrt(x.value), x, 0.6);
+}
+inline Real inverse_root(Real x) {
+  return function(1 / std::sqrt(x.value), x, 0.6);
+}
+inline Real logarithm(Real x) {
+  return function(std::log2(x.value), x, 1.5, 0x1p-20);
+}
+inline Real power(Real x) {  // of at most 8
+  const double value = std::exp2(x.value);
+  return function(value, x, 180, 0x1p-20 * value);
+}
+inline Real sine(Real x) {
+  return function(std::sin(x.value), x, 1, 0x1p-11);
+}
+inline Real cosine(Real x) {
+  return function(std::cos(x.value), x, 1, 0x1p-11);
+}
+inline Real to_half(Real x) {
+  return function(x.value, x, 1, 0x1p-10 * std::fabs(x.value) + 0x1p-24);
+}
+inline Real smooth(Real x) {  // smoothstep(0, 8, x)
+  const double t = std::clamp(x.value / 8, 0.0, 1.0);
+  return function(t * t * (3 - 2 * t), x, 0.25, 0x1p-20);
 }
 
 // ---- What lanes do together. `m`: the lanes that are on; lanes that are off get nothing.
