@@ -5,8 +5,6 @@
 // does not come back.
 #include "store_state.hpp"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <ctime>
 
@@ -120,7 +118,8 @@ class Rebuild {
       if (part.is_inline) continue;
       const auto bytes = state_.packs.copy_whole(part.pack, part.at, part.stored, part.sum);
       if (!bytes) return false;
-      const auto sha = record->format == 1 ? sha_of(part, bytes->bytes) : std::optional(part.sha);
+      const auto sha =
+          record->format == 1 ? sha_of_stored(bytes->bytes, part.codec, part.raw) : std::optional(part.sha);
       if (!sha) return false;
       const auto known = blobs_.find(*sha);
       // The same bytes twice, after damage: one row can say of one place only.
@@ -155,14 +154,6 @@ class Rebuild {
       SMELT_TRY_VOID(tables_.blob.link(id, known->second.id));
     }
     return true;
-  }
-
-  static std::optional<Digest> sha_of(const RecordPart& part, ByteView stored) {
-    if (part.codec == kCodecRaw) return sha256(stored);
-    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != part.raw) return std::nullopt;
-    Bytes plain(part.raw);
-    if (ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size()) != part.raw) return std::nullopt;
-    return sha256(plain);
   }
 
   StoreState& state_;

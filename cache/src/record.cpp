@@ -2,6 +2,7 @@
 #include "record.hpp"
 
 #include <xxhash.h>
+#include <zstd.h>
 
 namespace smelt::cache {
 namespace {
@@ -111,6 +112,15 @@ Result<Record> decode_record(ByteView bytes, const Digest& key) {
   if (whole) SMELT_TRY_VOID(in.skip(sizeof(Checksum)));  // whoever reads it has compared the row's, which is of all
   if (!in.at_end()) return fail(Errc::corrupt, "store record: {} bytes left over", in.left());
   return record;
+}
+
+std::optional<Digest> sha_of_stored(ByteView stored, uint8_t codec, uint64_t raw) {
+  if (codec == kCodecRaw) return stored.size() == raw ? std::optional(sha256(stored)) : std::nullopt;
+  // Asked before memory is: a number that is damaged may be any.
+  if (codec != kCodecZstd || ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw) return std::nullopt;
+  Bytes plain(raw);
+  if (ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size()) != raw) return std::nullopt;
+  return sha256(plain);
 }
 
 uint64_t record_size(ByteView head, const RecordSecret& secret) {

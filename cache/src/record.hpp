@@ -64,6 +64,9 @@ Bytes encode_record(const Digest& key, const Record& record);
 /// Names and inline bytes are borrowed from the bytes.
 Result<Record> decode_record(ByteView bytes, const Digest& key);
 
+/// The SHA-256 of a value that is stored so; none when these are not the bytes of one of that size.
+std::optional<Digest> sha_of_stored(ByteView stored, uint8_t codec, uint64_t raw);
+
 /// The size of a record of format 2 with that secret, if its first kRecordHead bytes may be these; else 0.
 uint64_t record_size(ByteView head, const RecordSecret& secret);
 /// The key of such a record, if all of it is there as it was written.

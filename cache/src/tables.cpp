@@ -42,6 +42,23 @@ Result<std::vector<Row>> ascending(At last, Result<std::vector<Row>> rows, Of of
   return rows;
 }
 
+template <class Row>
+Result<Piece<Row>> piece(Database& database, int64_t after, size_t most, const char* rows, const char* last_of_them) {
+  Piece<Row> piece;
+  SMELT_TRY(auto statement, database.prepare(rows));
+  SMELT_TRY(piece.rows, ascending(after, statement.bind(after, most).template all<Row>(&piece.unreadable),
+                                  [](const Row& row) { return row.id; }));
+  piece.at_end = piece.rows.size() + piece.unreadable < most;
+  if (piece.unreadable == 0) {
+    piece.last = piece.rows.empty() ? after : piece.rows.back().id;
+  } else if (!piece.at_end) {
+    SMELT_TRY(const uint64_t last, database.number(last_of_them, after, most));
+    piece.last = static_cast<int64_t>(last);
+    if (piece.last <= after) return fail(Errc::store_corrupt, "store database: the rows of a table are not in order");
+  }
+  return piece;
+}
+
 }  // namespace
 
 Result<std::optional<EntryRow>> EntryTable::find(const Digest& key) {
@@ -57,13 +74,16 @@ Result<std::optional<Place>> EntryTable::place_of(const Digest& key) {
   if (!found) return std::optional<Place>();
   return std::optional<Place>(Place{found->pack, found->at, found->bytes, half(found->sum)});
 }
-Result<std::vector<EntryRow>> EntryTable::all(size_t* unreadable) {
-  SMELT_TRY(auto rows, database_.prepare(SMELT_ENTRY "ORDER BY key"));
-  return rows.all<EntryRow>(unreadable);
+Result<std::vector<EntryRow>> EntryTable::all() {
+  return database_.all<EntryRow>(SMELT_ENTRY "ORDER BY key");
 }
 Result<std::vector<EntryRow>> EntryTable::after(int64_t id, size_t most) {
   return ascending(id, database_.all<EntryRow>(SMELT_ENTRY "WHERE id>?1 ORDER BY id LIMIT ?2", id, most),
                    [](const EntryRow& row) { return row.id; });
+}
+Result<Piece<EntryRow>> EntryTable::piece_after(int64_t id, size_t most) {
+  return piece<EntryRow>(database_, id, most, SMELT_ENTRY "WHERE id>?1 ORDER BY id LIMIT ?2",
+                         "SELECT max(id) FROM (SELECT id FROM entry WHERE id>?1 ORDER BY id LIMIT ?2)");
 }
 Result<std::vector<EntryRow>> EntryTable::after(const std::optional<Digest>& key, size_t most) {
   constexpr const char* kFirst = SMELT_ENTRY "ORDER BY key LIMIT ?1";
@@ -137,9 +157,9 @@ Result<std::vector<InPack>> BlobTable::packs_after(int64_t id, size_t most) {
 Result<std::vector<BlobRow>> BlobTable::of_entry(int64_t entry) {
   return database_.all<BlobRow>(SMELT_BLOB "WHERE id IN (SELECT blob FROM entry_blob WHERE entry=?1)", entry);
 }
-Result<std::vector<BlobRow>> BlobTable::all(size_t* unreadable) {
-  SMELT_TRY(auto rows, database_.prepare(SMELT_BLOB));
-  return rows.all<BlobRow>(unreadable);
+Result<Piece<BlobRow>> BlobTable::piece_after(int64_t id, size_t most) {
+  return piece<BlobRow>(database_, id, most, SMELT_BLOB "WHERE id>?1 ORDER BY id LIMIT ?2",
+                        "SELECT max(id) FROM (SELECT id FROM blob WHERE id>?1 ORDER BY id LIMIT ?2)");
 }
 Result<uint64_t> BlobTable::count() {
   return database_.number("SELECT count(*) FROM blob");

@@ -22,6 +22,15 @@ struct InPack {
   auto columns() { return std::tie(id, pack); }
 };
 
+/// The next rows of a table. Those whose values are not of their types are only counted.
+template <class Row>
+struct Piece {
+  std::vector<Row> rows;
+  size_t unreadable = 0;
+  int64_t last = 0;  ///< the next piece begins after it
+  bool at_end = false;
+};
+
 /// An entry, and where its record lies.
 struct EntryRow {
   int64_t id = 0;
@@ -42,9 +51,10 @@ class EntryTable {
   explicit EntryTable(Database& database) : database_(database) {}
   Result<std::optional<EntryRow>> find(const Digest& key);
   Result<std::optional<Place>> place_of(const Digest& key);
-  Result<std::vector<EntryRow>> all(size_t* unreadable = nullptr);  ///< by key
+  Result<std::vector<EntryRow>> all();  ///< by key
   /// The next of them, by number or by key: a table of any length in pieces. Ascending, or else it is damage.
   Result<std::vector<EntryRow>> after(int64_t id, size_t most);
+  Result<Piece<EntryRow>> piece_after(int64_t id, size_t most);                        ///< with damaged rows among them
   Result<std::vector<EntryRow>> after(const std::optional<Digest>& key, size_t most);  ///< none: from the first
   /// The rows that can be read of a damaged table, each perhaps twice; they are held to nothing.
   std::vector<EntryRow> salvage();
@@ -84,7 +94,7 @@ class BlobTable {
   Result<std::optional<BlobRow>> at(int64_t id);
   Result<std::vector<InPack>> packs_after(int64_t id, size_t most);
   Result<std::vector<BlobRow>> of_entry(int64_t entry);
-  Result<std::vector<BlobRow>> all(size_t* unreadable = nullptr);
+  Result<Piece<BlobRow>> piece_after(int64_t id, size_t most);  ///< with damaged rows among them
   Result<uint64_t> count();
   Result<int64_t> insert(const BlobRow& row);
   Result<void> move(int64_t id, uint64_t pack, uint64_t at);
