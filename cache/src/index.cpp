@@ -54,7 +54,7 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kIndexMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kIndexFormat = 7;
+constexpr uint32_t kIndexFormat = 8;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kHead = 3, kStateMask = 3;
 constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
 constexpr uint64_t kHit = uint64_t{1} << 40, kAtMask = kHit - 1, kMostHits = (uint64_t{1} << 24) - 1;
@@ -66,6 +66,11 @@ constexpr uint64_t kSegmentBytes = 65536, kSlots = 1024;
 constexpr uint32_t kMostTaken = 716;  // of a segment's slots, dead ones included: keeps probes short
 constexpr uint32_t kFirstDepth = 2, kDepthInHead = 11, kMostDepth = 20;
 constexpr uint64_t kDirectories = 256, kNotes = 36864, kMostNoted = (kSegmentBytes - kNotes) / 32;
+constexpr uint64_t kFilters = 33024, kFiltersInHead = (kNotes - kFilters) / 8;  // segments of filters
+constexpr uint64_t kFilterWords = 128, kFiltersInSegment = kSegmentBytes / (8 * kFilterWords);
+constexpr uint32_t kFilterDepth = 6;  // a smaller table lies in the caches as it is
+constexpr uint64_t kFilterMade = uint64_t{1} << 63;
+constexpr uint64_t kMostFiltered = 1024;  // keys that were added to a filter, those included that have gone
 constexpr uint64_t kMapAhead = uint64_t{64} << 20;
 constexpr int kLooks = 64;  // of a reader, while the segment it looks at is replaced each time
 
@@ -135,6 +140,16 @@ uint64_t checked(uint64_t word) {
 
 uint64_t cell_of(uint64_t hash, uint32_t depth) {
   return hash >> (64 - depth);
+}
+
+// The bits between those that choose the slot and those that choose the cell.
+uint64_t filter_word(uint64_t hash) {
+  return hash >> 10 & (kFilterWords - 1);
+}
+uint64_t filter_bits(uint64_t hash) {
+  uint64_t bits = kFilterMade;
+  for (const int at : {17, 23, 29, 35}) bits |= uint64_t{1} << (hash >> at & 63);
+  return bits;
 }
 
 }  // namespace
@@ -324,7 +339,24 @@ Index::Slot* Index::segment(uint64_t cell) const {
   return slots_at(number);
 }
 
-Index::Looked Index::look(const Digest& digest) const {
+std::atomic<uint64_t>* Index::filter(uint64_t number) const {
+  if (number / kFiltersInSegment >= kFiltersInHead) return nullptr;
+  const uint64_t word =
+      reinterpret_cast<const std::atomic<uint64_t>*>(base_ + kFilters)[number / kFiltersInSegment].load(
+          std::memory_order_acquire);
+  const uint64_t where = word & kWordMask;
+  if (where == 0 || where >= mapped_segments_ || checked(word) != word) return nullptr;
+  return reinterpret_cast<std::atomic<uint64_t>*>(base_ + where * kSegmentBytes) +
+         number % kFiltersInSegment * kFilterWords;
+}
+
+bool Index::may_have(uint64_t number, uint64_t hash) const {
+  const std::atomic<uint64_t>* const words = filter(number);
+  const uint64_t word = words ? words[filter_word(hash)].load(std::memory_order_acquire) : 0;
+  return (word & kFilterMade) == 0 || (~word & filter_bits(hash)) == 0;
+}
+
+Index::Looked Index::look(const Digest& digest, By by) const {
   const Key key(digest);
   const uint64_t hash = key.hash();
   for (int attempt = 0; attempt < kLooks; ++attempt) {
@@ -333,8 +365,11 @@ Index::Looked Index::look(const Digest& digest) const {
     const std::atomic<uint64_t>* const cell = cells.cells ? cells.cells + cell_of(hash, cells.depth) : nullptr;
     const uint64_t leads_to = cell ? cell->load(std::memory_order_acquire) : 0;
     Slot* const slots = cell ? segment(leads_to) : nullptr;
-    if (slots) {
-      uint64_t at = hash & (kSlots - 1);
+    uint64_t at = hash & (kSlots - 1);
+    bool search = slots != nullptr;
+    // Not with a prefetch of the slot beside it: that costs a miss more than a hit gains.
+    if (search && by == By::filter && cells.depth >= kFilterDepth) search = may_have(leads_to & UINT32_MAX, hash);
+    if (search) {
       for (uint64_t probes = 0; probes < kSlots; ++probes, at = (at + 1) & (kSlots - 1)) {
         const uint32_t state = state_of(slots[at]);
         if (state == kEmpty) break;
@@ -357,7 +392,7 @@ void Index::use(Slot& slot, uint32_t hour) {
 
 Index::Found Index::find(const Digest& key, uint32_t hour) {
   const uint64_t before = header_->state.load(std::memory_order_acquire);
-  const auto [slot, sure] = look(key);
+  const auto [slot, sure] = look(key, By::filter);
   if (!slot) {
     const bool whole =
         (before & (kPending | kFilling)) == 0 && header_->state.load(std::memory_order_acquire) == before;
@@ -375,11 +410,11 @@ Index::Found Index::find(const Digest& key, uint32_t hour) {
 }
 
 bool Index::has(const Digest& key) const {
-  return locate(key) != nullptr;
+  return look(key, By::filter).slot != nullptr;
 }
 
 bool Index::has_at(const Digest& key, const Place& place, uint32_t hour) {
-  Slot* slot = locate(key);
+  Slot* slot = look(key, By::filter).slot;
   if (!slot || slot->pack.load(std::memory_order_relaxed) != place.pack ||
       (slot->at.load(std::memory_order_relaxed) & kAtMask) != place.at ||
       slot->check.load(std::memory_order_relaxed) != place.check)
@@ -414,8 +449,12 @@ uint64_t Index::new_segment() {
   }
   if (number == 0) return 0;
   Slot* const slots = slots_at(number);
+  // Whoever is late in what it was before searches its slots, and then sees that the cell leads elsewhere.
+  if (std::atomic<uint64_t>* const words = filter(number))
+    for (uint64_t i = 0; i < kFilterWords; ++i) words[i].store(0, std::memory_order_release);
   for (uint64_t i = 1; i < kSlots; ++i) slots[i].state.store(kEmpty, std::memory_order_release);
   slots[0].bytes.store(0, std::memory_order_relaxed);
+  slots[0].check.store(0, std::memory_order_relaxed);
   slots[0].key[0].store(0, std::memory_order_relaxed);
   slots[0].state.store(kHead, std::memory_order_release);
   return number;
@@ -477,6 +516,45 @@ void Index::copy_slots(const Slot* from, Slot* to, const std::vector<uint64_t>& 
   to[0].bytes.store(taken, std::memory_order_relaxed);
 }
 
+void Index::publish(uint64_t number, const std::vector<uint64_t>& cells, const Directory& directory) {
+  if (directory.depth >= kFilterDepth) make_filter(number);
+  const uint64_t cell = new_cell(number);
+  for (const uint64_t i : cells) directory.cells[i].store(cell, std::memory_order_release);
+  slots_at(number)->key[0].store(kSlotsMagic, std::memory_order_relaxed);
+}
+
+void Index::make_filter(uint64_t number) {
+  const uint64_t block = number / kFiltersInSegment;
+  if (block >= kFiltersInHead) return;
+  std::atomic<uint64_t>* words = filter(number);
+  if (!words) {
+    const uint64_t where = allocate(1);
+    if (where == 0) return;  // a full disk: its slots are searched
+    reinterpret_cast<std::atomic<uint64_t>*>(base_ + kFilters)[block].store(checked(where), std::memory_order_release);
+    words = filter(number);
+  }
+  std::array<uint64_t, kFilterWords> made;
+  made.fill(kFilterMade);
+  Slot* const slots = slots_at(number);
+  uint64_t keys = 0;
+  for (uint64_t i = 0; i < kSlots; ++i) {
+    if (state_of(slots[i]) != kLive) continue;
+    const uint64_t hash = key_in(slots[i]).hash();
+    made[filter_word(hash)] |= filter_bits(hash);
+    ++keys;
+  }
+  for (uint64_t i = 0; i < kFilterWords; ++i) words[i].store(made[i], std::memory_order_release);
+  slots[0].check.store(keys, std::memory_order_relaxed);
+}
+
+void Index::add_to_filter(uint64_t number, uint64_t hash) {
+  std::atomic<uint64_t>* const words = filter(number);
+  if (!words) return;
+  std::atomic<uint64_t>& word = words[filter_word(hash)];
+  if ((word.load(std::memory_order_relaxed) & kFilterMade) == 0) return;
+  word.fetch_or(filter_bits(hash), std::memory_order_release);
+}
+
 bool Index::split(uint64_t hash) {
   Directory now = directory(header_->directory.load(std::memory_order_relaxed));
   if (!now.cells) return false;
@@ -507,16 +585,14 @@ bool Index::split(uint64_t hash) {
     return false;
   }
   const auto middle = cells.begin() + static_cast<std::ptrdiff_t>(halves ? cells.size() / 2 : cells.size());
-  const auto publish = [&](uint64_t number, const std::vector<uint64_t>& some) {
+  const auto move_to = [&](uint64_t number, const std::vector<uint64_t>& some) {
     copy_slots(from, slots_at(number), some, now);
-    const uint64_t cell = new_cell(number);
-    for (const uint64_t i : some) now.cells[i].store(cell, std::memory_order_release);
-    slots_at(number)->key[0].store(kSlotsMagic, std::memory_order_relaxed);
+    publish(number, some, now);
   };
   // Whoever dies here leaves no slot in two segments for next_unsaved().
   from[0].key[0].store(0, std::memory_order_relaxed);
-  publish(first, {cells.begin(), middle});
-  if (halves) publish(second, {middle, cells.end()});
+  move_to(first, {cells.begin(), middle});
+  if (halves) move_to(second, {middle, cells.end()});
   set_free(old & UINT32_MAX);
   return true;
 }
@@ -527,8 +603,8 @@ bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool
   const uint64_t hash = key.hash();
   for (uint32_t attempt = 0; attempt < 2 * kMostDepth; ++attempt) {
     const Directory now = directory(header_->directory.load(std::memory_order_relaxed));
-    Slot* const slots =
-        now.cells ? segment(now.cells[cell_of(hash, now.depth)].load(std::memory_order_relaxed)) : nullptr;
+    const uint64_t cell = now.cells ? now.cells[cell_of(hash, now.depth)].load(std::memory_order_relaxed) : 0;
+    Slot* const slots = now.cells ? segment(cell) : nullptr;
     if (!slots) {
       if (!outgrown()) broken();
       return false;
@@ -549,9 +625,14 @@ bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool
     slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
     slot.check.store(place.check, std::memory_order_relaxed);
     slot.used.store(saved ? hour : hour | kUnsaved, std::memory_order_relaxed);
+    add_to_filter(cell & UINT32_MAX, hash);
     const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
     slot.state.store(kLive | lead << 2, std::memory_order_release);
     if (!again) slots[0].bytes.store(taken + 1, std::memory_order_relaxed);
+    if (const uint64_t added = slots[0].check.fetch_add(1, std::memory_order_relaxed); added >= kMostFiltered) {
+      slots[0].check.store(0, std::memory_order_relaxed);
+      if (now.depth >= kFilterDepth) make_filter(cell & UINT32_MAX);
+    }
     return true;
   }
   return false;

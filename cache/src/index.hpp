@@ -3,9 +3,11 @@
 // take no lock and make no system call; only the holder of the writer lock changes it. It can be deleted at any time:
 // SQLite is the truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
-//   segment 0    the head: 256 bytes, directories of up to 2^11 cells, each at 256 + 8 * cells, and the noted keys
+//   segment 0    the head: 256 bytes, directories of up to 2^11 cells, each at 256 + 8 * cells, where the filters are,
+//                and the noted keys
 //   others       64 KB each. One of slots: a slot that is never empty (what the segment is, how many of its slots were
-//                taken, the next free segment), then 1023 for keys. Larger directories have segments of their own
+//                taken, how many keys its filter has, the next free segment), then 1023 for keys. Larger directories
+//                have segments of their own, and one is the filters of 64 others
 //   head         magic "SMIX", format, segments in use, schema version, store id, boot time, free segments, superseded,
 //                noted keys, hour of the last saving, boot id, where the next one goes on, counters of all processes
 //                that the database does not have yet, state, directory, row up to which it is filled, first free
@@ -19,6 +21,11 @@
 // one segment, however many entries there are, and a reader sees a key in the one or in the other. The old segment is
 // used again later. A reader that was in it meanwhile finds nothing there, or another's slot, which fails its check;
 // before it says that a key is not there, it looks whether the cell still is what it was.
+//
+// A key that a large table does not have costs a cache line, not a search through 64 KB that no cache holds: each
+// segment has a filter of 1 KB, and 64 filters lie together. Each key sets four bits of one word. A word's highest bit
+// says that there is a filter: zeros that damage made hide nothing. What is erased leaves its bits until the filter is
+// made again.
 //
 // A writer notes the keys of its transaction before it changes anything: who finds that one has died looks them up in
 // the database, and no others. A new table is filled from the database in steps, by whoever misses a key or writes.
@@ -147,8 +154,13 @@ class Index {
     std::atomic<uint64_t>* cells = nullptr;
     uint32_t depth = 0;
   };
-  Looked look(const Digest& key) const;
-  Slot* locate(const Digest& key) const { return look(key).slot; }
+  enum class By : uint8_t { filter, slots };
+  /// By the slots: a key that a damaged filter hides is there, too.
+  Looked look(const Digest& key, By by) const;
+  Slot* locate(const Digest& key) const { return look(key, By::slots).slot; }
+  /// The 128 words of a segment's filter; null when there are none.
+  std::atomic<uint64_t>* filter(uint64_t number) const;
+  bool may_have(uint64_t number, uint64_t hash) const;
   Directory directory(uint64_t word) const;
   Slot* segment(uint64_t cell) const;
   Slot* slots_at(uint64_t number) const;
@@ -169,6 +181,11 @@ class Index {
   int fd_ = -1;  // to make it larger
   bool readable_ = false, writable_ = false;
   mutable std::atomic<bool> broken_{false};
+  /// Its slots are in: cells lead there.
+  void publish(uint64_t number, const std::vector<uint64_t>& cells, const Directory& directory);
+  /// Of the live slots, nothing else; the words may be read meanwhile.
+  void make_filter(uint64_t number);
+  void add_to_filter(uint64_t number, uint64_t hash);
   std::optional<LostPages> pages_;
 };
 

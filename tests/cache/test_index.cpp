@@ -245,3 +245,58 @@ TEST_CASE("any bit of the index' head or of its directory: right bytes or a miss
   }
   CHECK(store->verify()->damage.empty());
 }
+
+TEST_CASE("filters of a large index that damage emptied or zeroed: right bytes or a miss, and what is put is found") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  constexpr uint64_t kEntries = 40000, kFilters = 33024, kSegment = 65536;
+  auto store = open(where);
+  for (uint64_t id = 0; id < kEntries; id += 1000) put_numbers(*store, id, id + 1000);
+  const Bytes index = must_read(where / "index");
+  const auto word = load_le<uint64_t>(index.data() + kFilters);
+  const uint64_t filters = (word & UINT32_MAX) * kSegment;
+  REQUIRE(filters != 0);
+  REQUIRE(filters < index.size());
+  for (uint64_t id = 0; id < kEntries; ++id) CHECK(number_at(*store, id) == 1);
+  for (uint64_t id = kEntries; id < 2 * kEntries; id += 7) CHECK_FALSE(store->indexed(key_of(id)));
+
+  // Zeros say that there is no filter; so does a word that leads elsewhere.
+  test::overwrite(where / "index", filters, Bytes(kSegment));
+  for (uint64_t id = 0; id < kEntries; ++id) CHECK(store->indexed(key_of(id)));
+  test::overwrite(where / "index", filters,
+                  Bytes(index.begin() + static_cast<std::ptrdiff_t>(filters),
+                        index.begin() + static_cast<std::ptrdiff_t>(filters + kSegment)));
+  Bytes elsewhere(8);
+  store_le<uint64_t>(elsewhere.data(), word ^ 1);
+  test::overwrite(where / "index", kFilters, elsewhere);
+  for (uint64_t id = 0; id < kEntries; ++id) CHECK(store->indexed(key_of(id)));
+  store_le<uint64_t>(elsewhere.data(), word);
+  test::overwrite(where / "index", kFilters, elsewhere);
+
+  // The worst: all words are those of filters without a key.
+  Bytes none(kSegment);
+  for (uint64_t at = 0; at < kSegment; at += 8) store_le<uint64_t>(none.data() + at, uint64_t{1} << 63);
+  test::overwrite(where / "index", filters, none);
+  uint64_t hidden = 0;
+  for (uint64_t id = 0; id < kEntries; ++id) hidden += number_at(*store, id) == 0;
+  CHECK(hidden > kEntries / 4);
+  auto other = open(where);
+  for (uint64_t id = 0; id < kEntries; id += 1000) put_numbers(*other, id, id + 1000);
+  for (uint64_t id = 0; id < kEntries; ++id) CHECK(number_at(*store, id) == 1);
+}
+
+TEST_CASE("keys that come and go in a large index: misses stay misses, and all are found") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  constexpr uint64_t kEntries = 36000, kOnce = 1000;
+  auto store = open(where);
+  uint64_t end = 0;
+  for (; end < kEntries; end += kOnce) put_numbers(*store, end, end + kOnce);
+  auto other = open(where);
+  for (uint64_t round = 0; round < 60; ++round, end += kOnce) {
+    for (uint64_t id = end - kEntries; id < end - kEntries + kOnce; ++id) REQUIRE(store->remove(key_of(id)).value());
+    put_numbers(*store, end, end + kOnce);
+  }
+  for (uint64_t id = 0; id < end - kEntries; ++id) CHECK_FALSE(other->indexed(key_of(id)));
+  for (uint64_t id = end - kEntries; id < end; ++id) CHECK(number_at(*other, id) == 1);
+}
