@@ -150,6 +150,15 @@ int extend_file(int fd, uint64_t from, uint64_t to) {
 #endif
 }
 
+int free_file_range([[maybe_unused]] int fd, [[maybe_unused]] uint64_t from, [[maybe_unused]] uint64_t to) {
+#if defined(__linux__)
+  const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return ::fallocate(fd, how, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0 ? 0 : errno;
+#else
+  return ENOTSUP;
+#endif
+}
+
 int sync_data(int fd) {
 #if defined(__APPLE__)
   // fsync there leaves the bytes in the drive's own cache; file systems without the call have fsync alone.

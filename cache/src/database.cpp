@@ -113,6 +113,7 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
       // A put changes one page of each of seven trees, and each is summed and written to the log whole. Counts for a
       // database that is made now.
       SMELT_TRY_VOID(execute("PRAGMA page_size=1024"));
+      SMELT_TRY_VOID(execute("PRAGMA auto_vacuum=INCREMENTAL"));
       // A new database has nothing to lose, and would wait for six syncs. After a power cut it is rebuilt from the
       // packs.
       SMELT_TRY(const uint64_t pages, number("PRAGMA page_count"));
@@ -126,6 +127,7 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
       SMELT_TRY_VOID(execute("PRAGMA journal_size_limit=33554432"));
     }
     SMELT_TRY_VOID(migrate());
+    SMELT_TRY_VOID(look_whether_it_gives_back());
     return execute(durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
   }();
   if (!ready) close();
@@ -168,6 +170,30 @@ Result<void> Database::execute(const char* sql) {
   const int code = sqlite3_exec(database_, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return sqlite_error(database_, code, std::string_view(sql).substr(0, 60));
   return {};
+}
+
+Result<Database::Size> Database::size() {
+  SMELT_TRY(const uint64_t pages, number("PRAGMA page_count"));
+  SMELT_TRY(const uint64_t unused, number("PRAGMA freelist_count"));
+  SMELT_TRY(const uint64_t page, number("PRAGMA page_size"));
+  return Size{(pages - std::min(pages, unused)) * page, std::min(pages, unused) * page};
+}
+
+Result<void> Database::look_whether_it_gives_back() {
+  constexpr uint64_t kIncremental = 2;
+  SMELT_TRY(const uint64_t how, number("PRAGMA auto_vacuum"));
+  gives_back_ = how == kIncremental;
+  return {};
+}
+
+Result<void> Database::give_back(uint64_t pages) {
+  return execute(fmt::format("PRAGMA incremental_vacuum({})", pages).c_str());
+}
+
+Result<void> Database::vacuum() {
+  SMELT_TRY_VOID(execute("PRAGMA auto_vacuum=INCREMENTAL"));
+  SMELT_TRY_VOID(execute("VACUUM"));
+  return look_whether_it_gives_back();
 }
 
 int64_t Database::last_row() const {

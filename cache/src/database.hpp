@@ -156,6 +156,16 @@ class Database {
   /// Whether the file at the path is another one now, or none.
   bool moved() const;
   int version() const { return version_; }
+  struct Size {
+    uint64_t used = 0, unused = 0;  ///< bytes of pages
+  };
+  Result<Size> size();
+  /// Whether give_back() can do anything: a database of an older smelt that was never vacuumed keeps its pages.
+  bool gives_back() const { return gives_back_; }
+  /// Moves so many pages from the end of the file to unused ones, so that a checkpoint makes the file shorter.
+  Result<void> give_back(uint64_t pages);
+  /// Writes the file anew, without unused pages.
+  Result<void> vacuum();
   /// `sql` is a literal: the statement is kept under its address. Not to be used again while in use.
   Result<Statement> prepare(const char* sql);
   /// Runs a statement that has no rows worth reading.
@@ -190,8 +200,10 @@ class Database {
 
  private:
   Result<void> migrate();
+  Result<void> look_whether_it_gives_back();
   sqlite3* database_ = nullptr;
   int version_ = 0;
+  bool gives_back_ = false;
   std::map<const char*, sqlite3_stmt*> prepared_;  // by address: each call site has its own literal
 };
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <numeric>
 
 namespace smelt::cache {
 
@@ -38,7 +39,10 @@ struct Index::Header {
   int64_t filled;
   uint32_t first_free;
   uint32_t version;
-  uint64_t reserved[12];
+  uint64_t given_back_segments;
+  uint64_t live;
+  uint32_t first_given_back;
+  uint32_t reserved[19];
 };
 
 struct Index::Slot {
@@ -63,7 +67,10 @@ constexpr uint64_t kPending = 1, kFilling = 2, kMended = 4;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
 
 constexpr uint64_t kSegmentBytes = 65536, kSlots = 1024;
-constexpr uint32_t kMostTaken = 716;  // of a segment's slots, dead ones included: keeps probes short
+constexpr uint32_t kMostTaken = 716;    // of a segment's slots, dead ones included: keeps probes short
+constexpr uint32_t kMostMerged = 430;   // so that what was merged is not split by the next keys
+constexpr uint64_t kKeptOfFree = 4096;  // bytes
+constexpr uint64_t kFreeSegments = 8;   // that are kept, so that few puts take room
 constexpr uint32_t kFirstDepth = 2, kDepthInHead = 11, kMostDepth = 20;
 constexpr uint64_t kDirectories = 256, kNotes = 36864, kMostNoted = (kSegmentBytes - kNotes) / 32;
 constexpr uint64_t kFilters = 33024, kFiltersInHead = (kNotes - kFilters) / 8;  // segments of filters
@@ -75,7 +82,8 @@ constexpr uint64_t kMapAhead = uint64_t{64} << 20;
 constexpr int kLooks = 64;  // of a reader, while the segment it looks at is replaced each time
 
 // A segment of slots says in its first slot which it is.
-constexpr uint64_t kSlotsMagic = 0x73746f6c73474553, kFreeMagic = 0x6565726673474553;
+constexpr uint64_t kSlotsMagic = 0x73746f6c73474553, kFreeMagic = 0x6565726673474553,
+                   kGivenBackMagic = 0x6b63616273474553;
 
 uint32_t boot_id() {
   std::array<std::byte, 36> text{};
@@ -129,6 +137,13 @@ bool is(const Slot& slot, const Key& key) {
 template <class Slot>
 uint32_t state_of(const Slot& slot) {
   return slot.state.load(std::memory_order_acquire) & kStateMask;
+}
+
+template <class Slot>
+uint32_t live_in(const Slot* segment) {
+  uint32_t live = 0;
+  for (uint64_t i = 0; i < kSlots; ++i) live += state_of(segment[i]) == kLive ? 1 : 0;
+  return live;
 }
 
 // A flipped bit of a cell would hide a whole segment: 16 bits vouch for the other 48.
@@ -438,12 +453,21 @@ uint64_t Index::allocate(uint64_t count) {
   return first;
 }
 
+uint64_t Index::first_of(uint32_t list, uint64_t magic) const {
+  const bool is_there = list != 0 && list < header_->segments.load(std::memory_order_relaxed) &&
+                        list < mapped_segments_ && slots_at(list)->key[0].load(std::memory_order_relaxed) == magic;
+  return is_there ? list : 0;
+}
+
 uint64_t Index::new_segment() {
-  uint64_t number = header_->first_free;
-  if (number != 0 && number < header_->segments.load(std::memory_order_relaxed) && number < mapped_segments_ &&
-      slots_at(number)->key[0].load(std::memory_order_relaxed) == kFreeMagic) {
+  uint64_t number = first_of(header_->first_free, kFreeMagic);
+  if (number != 0) {
     header_->first_free = slots_at(number)->pack.load(std::memory_order_relaxed);
     header_->free_segments -= header_->free_segments != 0;
+  } else if (number = first_of(header_->first_given_back, kGivenBackMagic); number != 0) {
+    if (platform::extend_file(fd_, number * kSegmentBytes, (number + 1) * kSegmentBytes) != 0) return 0;
+    header_->first_given_back = slots_at(number)->pack.load(std::memory_order_relaxed);
+    header_->given_back_segments -= header_->given_back_segments != 0;
   } else {
     number = allocate(1);
   }
@@ -466,6 +490,27 @@ void Index::set_free(uint64_t number) {
   head.key[0].store(kFreeMagic, std::memory_order_release);
   header_->first_free = static_cast<uint32_t>(number);
   ++header_->free_segments;
+}
+
+void Index::give_back() {
+  while (header_->free_segments > kFreeSegments) {
+    const uint64_t number = first_of(header_->first_free, kFreeMagic);
+    if (number == 0 || fd_ < 0) return;
+    // Its first page has the list.
+    if (platform::free_file_range(fd_, number * kSegmentBytes + kKeptOfFree, (number + 1) * kSegmentBytes) != 0) return;
+    Slot& head = *slots_at(number);
+    header_->first_free = head.pack.load(std::memory_order_relaxed);
+    --header_->free_segments;
+    head.pack.store(header_->first_given_back, std::memory_order_relaxed);
+    head.key[0].store(kGivenBackMagic, std::memory_order_release);
+    header_->first_given_back = static_cast<uint32_t>(number);
+    ++header_->given_back_segments;
+  }
+  // What was taken ahead lies behind everything that anybody looks at.
+  struct stat status{};
+  const uint64_t wanted = header_->segments.load(std::memory_order_relaxed) * kSegmentBytes;
+  if (fd_ >= 0 && ::fstat(fd_, &status) == 0 && static_cast<uint64_t>(status.st_size) > wanted)
+    (void)!::ftruncate(fd_, static_cast<off_t>(wanted));
 }
 
 uint64_t Index::new_cell(uint64_t number) {
@@ -493,7 +538,7 @@ bool Index::grow_directory() {
 }
 
 void Index::copy_slots(const Slot* from, Slot* to, const std::vector<uint64_t>& cells, const Directory& directory) {
-  uint32_t taken = 0;
+  uint32_t taken = to[0].bytes.load(std::memory_order_relaxed);
   for (uint64_t i = 0; i < kSlots; ++i) {
     const Slot& slot = from[i];
     const uint32_t state = slot.state.load(std::memory_order_relaxed);
@@ -569,8 +614,7 @@ bool Index::split(uint64_t hash) {
       if (now.cells[i].load(std::memory_order_relaxed) == old) cells.push_back(i);
   };
   find_cells();
-  uint32_t live = 0;
-  for (uint64_t i = 0; i < kSlots; ++i) live += state_of(from[i]) == kLive ? 1 : 0;
+  const uint32_t live = live_in(from);
   const bool halves = live > kMostTaken / 2;
   if (halves && cells.size() == 1) {
     if (!grow_directory()) return false;
@@ -597,8 +641,57 @@ bool Index::split(uint64_t hash) {
   return true;
 }
 
+bool Index::merge(const Directory& now, uint64_t first, uint64_t count) {
+  const uint64_t left = now.cells[first].load(std::memory_order_relaxed),
+                 right = now.cells[first + count].load(std::memory_order_relaxed);
+  Slot *const one = segment(left), *const other = segment(right);
+  if (!one || !other || one == other) return false;
+  // These cells and no others: who died in a split or here may have left some that lead to the old segment.
+  for (uint64_t i = 0; i < uint64_t{1} << now.depth; ++i) {
+    const uint64_t cell = now.cells[i].load(std::memory_order_relaxed);
+    if ((cell == left) != (i - first < count) || (cell == right) != (i - first - count < count)) return false;
+  }
+  if (live_in(one) + live_in(other) > kMostMerged) return false;
+  const uint64_t number = new_segment();
+  if (number == 0) return false;
+  std::vector<uint64_t> cells(2 * count);
+  std::iota(cells.begin(), cells.end(), first);
+  // Whoever dies here leaves no slot in two segments for next_unsaved().
+  one[0].key[0].store(0, std::memory_order_relaxed);
+  other[0].key[0].store(0, std::memory_order_relaxed);
+  copy_slots(one, slots_at(number), cells, now);
+  copy_slots(other, slots_at(number), cells, now);
+  publish(number, cells, now);
+  set_free(left & UINT32_MAX);
+  set_free(right & UINT32_MAX);
+  return true;
+}
+
+std::optional<uint64_t> Index::shrink(uint64_t from, size_t segments) {
+  const Directory now = directory(header_->directory.load(std::memory_order_relaxed));
+  if (!now.cells) return std::nullopt;
+  const uint64_t end = uint64_t{1} << now.depth;
+  const auto all_lead_to_one = [&](uint64_t first, uint64_t count) {
+    for (uint64_t i = 1; i < count; ++i)
+      if (now.cells[first + i].load(std::memory_order_relaxed) != now.cells[first].load(std::memory_order_relaxed))
+        return false;
+    return true;
+  };
+  uint64_t first = cell_of(from, now.depth);
+  for (size_t looked = 0; first < end && looked < segments; ++looked) {
+    uint64_t count = 1;  // of the cells that lead where this one leads
+    while (count < end && all_lead_to_one(first & ~(2 * count - 1), 2 * count)) count *= 2;
+    first &= ~(count - 1);
+    // With what is before it, and both with what is before them.
+    for (; (first & count) != 0 && merge(now, first - count, count); count *= 2) first -= count;
+    first += count;
+  }
+  give_back();
+  return first < end ? std::optional(first << (64 - now.depth)) : std::nullopt;
+}
+
 bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool saved, uint32_t hits) {
-  if (Slot* const old = locate(digest)) old->state.store(kDead, std::memory_order_release);
+  if (Slot* const old = locate(digest)) set_dead(*old);
   const Key key(digest);
   const uint64_t hash = key.hash();
   for (uint32_t attempt = 0; attempt < 2 * kMostDepth; ++attempt) {
@@ -628,6 +721,7 @@ bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool
     add_to_filter(cell & UINT32_MAX, hash);
     const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
     slot.state.store(kLive | lead << 2, std::memory_order_release);
+    ++header_->live;
     if (!again) slots[0].bytes.store(taken + 1, std::memory_order_relaxed);
     if (const uint64_t added = slots[0].check.fetch_add(1, std::memory_order_relaxed); added >= kMostFiltered) {
       slots[0].check.store(0, std::memory_order_relaxed);
@@ -639,13 +733,26 @@ bool Index::insert(const Digest& digest, const Place& place, uint32_t hour, bool
 }
 
 uint64_t Index::used_bytes() const {
-  const uint64_t segments = header_->segments.load(std::memory_order_relaxed);
-  return (segments - std::min(segments, header_->free_segments)) * kSegmentBytes;
+  const uint64_t segments = header_->segments.load(std::memory_order_relaxed),
+                 given_back = std::min(segments, header_->given_back_segments),
+                 free = std::min(segments - given_back, header_->free_segments);
+  return (segments - free - given_back) * kSegmentBytes + given_back * kKeptOfFree;
+}
+
+uint64_t Index::needed_bytes() const {
+  // Two segments that are not merged have more keys than that together.
+  const uint64_t used = used_bytes(), live = std::min(header_->live, used);
+  return std::min(used, live * (kSegmentBytes / (kMostMerged / 2)));
 }
 
 void Index::erase(const Digest& key) {
   note(key);
-  if (Slot* slot = locate(key)) slot->state.store(kDead, std::memory_order_release);
+  if (Slot* slot = locate(key)) set_dead(*slot);
+}
+
+void Index::set_dead(Slot& slot) {
+  slot.state.store(kDead, std::memory_order_release);
+  header_->live -= header_->live != 0;
 }
 
 std::array<uint64_t, kIndexCounters> Index::counters() const {

@@ -20,7 +20,9 @@
 // A segment that is full is copied to two others, and then the directory's cells are changed: a put moves the slots of
 // one segment, however many entries there are, and a reader sees a key in the one or in the other. The old segment is
 // used again later. A reader that was in it meanwhile finds nothing there, or another's slot, which fails its check;
-// before it says that a key is not there, it looks whether the cell still is what it was.
+// before it says that a key is not there, it looks whether the cell still is what it was. A trim merges segments in the
+// same way. What is free then goes back to the disk but for a page, which says what it is: the file is as long as
+// before, since others have it mapped.
 //
 // A key that a large table does not have costs a cache line, not a search through 64 KB that no cache holds: each
 // segment has a filter of 1 KB, and 64 filters lie together. Each key sets four bits of one word. A word's highest bit
@@ -124,6 +126,11 @@ class Index {
   int64_t filled() const;  ///< rows up to this one are here
   void set_filled(int64_t row);
   uint64_t used_bytes() const;
+  /// At most so many are used once it is shrunk.
+  uint64_t needed_bytes() const;
+  /// Merges segments that have few keys and gives their room back to the disk. Looks at some of them, from the first
+  /// hash on. Where to go on; none at the end.
+  std::optional<uint64_t> shrink(uint64_t from, size_t segments);
 
   /// What the database does not know yet.
   struct Unsaved {
@@ -170,9 +177,18 @@ class Index {
   uint64_t allocate(uint64_t count);
   uint64_t new_segment();
   void set_free(uint64_t number);
+  uint64_t first_of(uint32_t list, uint64_t magic) const;
+  void give_back();
   bool grow_directory();
   bool split(uint64_t hash);
+  bool merge(const Directory& directory, uint64_t first, uint64_t count);
   void copy_slots(const Slot* from, Slot* to, const std::vector<uint64_t>& cells, const Directory& directory);
+  /// Its slots are in: cells lead there.
+  void publish(uint64_t number, const std::vector<uint64_t>& cells, const Directory& directory);
+  void set_dead(Slot& slot);
+  /// Of the live slots, nothing else; the words may be read meanwhile.
+  void make_filter(uint64_t number);
+  void add_to_filter(uint64_t number, uint64_t hash);
   uint64_t new_cell(uint64_t number);
 
   Header* header_ = nullptr;
@@ -181,11 +197,6 @@ class Index {
   int fd_ = -1;  // to make it larger
   bool readable_ = false, writable_ = false;
   mutable std::atomic<bool> broken_{false};
-  /// Its slots are in: cells lead there.
-  void publish(uint64_t number, const std::vector<uint64_t>& cells, const Directory& directory);
-  /// Of the live slots, nothing else; the words may be read meanwhile.
-  void make_filter(uint64_t number);
-  void add_to_filter(uint64_t number, uint64_t hash);
   std::optional<LostPages> pages_;
 };
 

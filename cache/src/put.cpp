@@ -227,9 +227,9 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         if (state.options.max_bytes == 0) return {};
         SMELT_TRY_VOID(state.keep_tail());
         SMELT_TRY(const uint64_t total, state.tables.pack.total_bytes());
-        SMELT_TRY(const uint64_t tables, state.table_bytes());
-        over_budget = total + tables > state.options.max_bytes && total > state.trim_again_above;
-        far_over = total + tables > state.options.max_bytes + state.options.max_bytes / 20;
+        SMELT_TRY(const auto tables, state.table_bytes());
+        over_budget = total + tables.taken > state.options.max_bytes && total > state.trim_again_above;
+        far_over = total + tables.needed > state.options.max_bytes + state.options.max_bytes / 20;
         return {};
       },
       [&]() -> Result<void> {

@@ -284,14 +284,15 @@ void StoreState::remove_debris() {
   remove_beginning_with(*this, {kDamagedPrefix, "index.", "secret."});
 }
 
-Result<uint64_t> StoreState::table_bytes() {
+Result<StoreState::TableBytes> StoreState::table_bytes() {
   constexpr uint64_t kFree = uint64_t{2} << 20;
-  SMELT_TRY(const uint64_t pages, database.number("PRAGMA page_count"));
-  SMELT_TRY(const uint64_t unused, database.number("PRAGMA freelist_count"));
-  SMELT_TRY(const uint64_t page, database.number("PRAGMA page_size"));
+  SMELT_TRY(const Database::Size size, database.size());
   const Index* const shared = index.load();
-  const uint64_t bytes = (pages - std::min(pages, unused)) * page + (shared ? shared->used_bytes() : 0);
-  return bytes - std::min(bytes, kFree);
+  // Pages that do not come back are no reason to remove entries: the next ones use them.
+  TableBytes bytes;
+  bytes.taken = size.used + (database.gives_back() ? size.unused : 0) + (shared ? shared->used_bytes() : 0);
+  bytes.needed = size.used + (shared ? shared->needed_bytes() : 0);
+  return TableBytes{bytes.taken - std::min(bytes.taken, kFree), bytes.needed - std::min(bytes.needed, kFree)};
 }
 
 Result<void> StoreState::make_anew(const Error& why, const std::string& aside) {
@@ -447,8 +448,8 @@ Result<StoreStat> Store::stat() {
     std::error_code error, gone;
     std::filesystem::recursive_directory_iterator files(state.folder, error);
     for (; !error && files != std::filesystem::recursive_directory_iterator(); files.increment(error))
-      if (const uint64_t bytes = files->is_regular_file(gone) ? files->file_size(gone) : 0; !gone)
-        stat.disk_bytes += bytes;
+      if (struct stat status{}; files->is_regular_file(gone) && ::stat(files->path().c_str(), &status) == 0)
+        stat.disk_bytes += static_cast<uint64_t>(status.st_blocks) * 512;  // the index has holes
     SMELT_TRY(auto total, tables.counter.all());
     const auto others = shared ? shared->counters() : std::array<uint64_t, kIndexCounters>{};
     for (size_t i = 0; i < total.size(); ++i) total[i] += others[i] + state.counted[i].load(std::memory_order_relaxed);

@@ -108,7 +108,11 @@ struct StoreState {
   /// Under the writer lock, so that nobody is making one of them.
   void remove_debris();
   /// The bytes of the database and the index, as far as they count in the budget: a small store's do not.
-  Result<uint64_t> table_bytes();
+  struct TableBytes {
+    uint64_t taken = 0;   ///< on the disk
+    uint64_t needed = 0;  ///< once what is free has been given back
+  };
+  Result<TableBytes> table_bytes();
   Result<void> make_anew(const Error& why, const std::string& aside);
   /// After an operation said that the database is damaged: makes it anew, unless somebody else has. Under `mutex`.
   Result<void> recover(const Error& why);
@@ -200,8 +204,14 @@ struct StoreState {
   // trim.cpp
   /// After a put that passed the budget: goes on with a trim for a few milliseconds, or to the end.
   Result<void> trim_after_put(bool to_the_end);
-  /// Gives back what the database and the index no longer need.
+  /// Gives back what the database and the index no longer need: at once, while other writers wait;
   void shrink_tables();
+  /// or a millisecond's worth of it, until the tables take `most` bytes. False: nothing more is to be had.
+  struct Shrinking {
+    std::optional<uint64_t> index_from = 0;  ///< hash; none: the index is done
+    bool database = false;                   ///< has begun
+  };
+  Result<bool> shrink_some(Shrinking& done, uint64_t most);
 
   /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
   /// `after` runs once the transaction has committed, still under the lock; it puts new entries in the index.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keeping the budget, in slices of milliseconds after a put. First entries go (rows only), then packs that are mostly
 // dead: what still lives in them moves to the open pack and the file is removed whole. Nothing is cut out of a file
-// that another process may be reading.
+// that another process may be reading. At last the index and the database give back what they do not need any more.
 //
 // On a full disk neither can be done: a transaction has no room for its log. The reserve lends it some, enough to take
 // the entries of one pack away a few at a time; then the pack's file goes whole.
@@ -18,8 +18,9 @@
 namespace smelt::cache {
 namespace {
 
-constexpr size_t kEntriesPerTransaction = 64;  // writers queue behind us for a few milliseconds at most
-constexpr size_t kEntriesIntoReserve = 16;     // whose pages fit into the reserve as a log, wherever they lie
+constexpr uint64_t kLittle = uint64_t{1} << 20;  // bytes of the database that are not worth the work
+constexpr size_t kEntriesPerTransaction = 64;    // writers queue behind us for a few milliseconds at most
+constexpr size_t kEntriesIntoReserve = 16;       // whose pages fit into the reserve as a log, wherever they lie
 constexpr uint64_t kFullDisk = uint64_t{32}
                                << 20;  // free bytes below which a failure to write is taken for a full disk
 
@@ -46,42 +47,26 @@ class Trim {
     report_.bytes_wanted = limit_;
   }
 
-  /// To the end, on a full disk too.
-  Result<TrimReport> run() {
+  /// To the end, on a full disk too; but what shrinks tables takes no longer than `shrinking`. False: that is not done.
+  Result<bool> run(WorkSlice& shrinking) {
     WorkSlice all;
     for (;;) {
-      const auto done = go_on(all);
-      if (done) break;
-      if (done.error().code != Errc::io || free_bytes(state_.folder) >= kFullDisk) return tl::unexpected(done.error());
+      const auto done = go_on(all, shrinking);
+      if (done) return done;
+      if (done.error().code != Errc::io || free_bytes(state_.folder) >= kFullDisk) return done;
       SMELT_TRY(const bool freed, make_space());
-      if (!freed) return tl::unexpected(done.error());
+      if (!freed) return done;
       begin();
     }
-    return report_;
   }
 
   /// True: it is at its end.
-  Result<bool> go_on(WorkSlice& slice) {
-    // Rows of another store, or of a database that was made anew: what was listed is void.
-    SMELT_TRY(const uint64_t store, state_.ask<uint64_t>([&]() -> Result<uint64_t> { return state_.store_id; }));
-    if (store_id_ != store) begin();
-    store_id_ = store;
-    while (phase_ != Phase::done) {
-      SMELT_TRY(const bool next, work(slice));
-      if (!next) return false;
-      phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
-    }
-    SMELT_TRY(const Totals after, totals());
-    report_.bytes_after = after.bytes;
-    SMELT_TRY(report_.bytes_tagged, tagged_bytes());
-    state_.keep_reserve();
-    return true;
-  }
+  Result<bool> go_on(WorkSlice& slice) { return go_on(slice, slice); }
 
   const TrimReport& report() const { return report_; }
 
  private:
-  enum class Phase { tags, list, evict, strays, give_back, done };
+  enum class Phase { tags, list, evict, strays, give_back, shrink, done };
 
   struct Totals {
     uint64_t bytes = 0, live = 0;
@@ -95,6 +80,23 @@ class Trim {
   };
   static constexpr uint64_t kMustGo = 0;
 
+  Result<bool> go_on(WorkSlice& slice, WorkSlice& shrinking) {
+    // Rows of another store, or of a database that was made anew: what was listed is void.
+    SMELT_TRY(const uint64_t store, state_.ask<uint64_t>([&]() -> Result<uint64_t> { return state_.store_id; }));
+    if (store_id_ != store) begin();
+    store_id_ = store;
+    while (phase_ != Phase::done) {
+      SMELT_TRY(const bool next, work(phase_ == Phase::shrink ? shrinking : slice));
+      if (!next) return false;
+      phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
+    }
+    SMELT_TRY(const Totals after, totals());
+    report_.bytes_after = after.bytes;
+    SMELT_TRY(report_.bytes_tagged, tagged_bytes());
+    state_.keep_reserve();
+    return true;
+  }
+
   void begin() {
     phase_ = Phase::tags;
     order_ = {};
@@ -103,6 +105,7 @@ class Trim {
     newest_.reset();
     begun_ = emptied_ = 0;
     contents_ = {};
+    shrinking_ = {};
   }
 
   /// Works on one phase. False: the slice is over.
@@ -123,6 +126,8 @@ class Trim {
         return true;
       case Phase::give_back:
         return give_back(slice);
+      case Phase::shrink:
+        return shrink(slice);
       case Phase::done:
         break;
     }
@@ -131,8 +136,8 @@ class Trim {
 
   /// The bytes that packs may take: the rest of the target is the tables'.
   Result<uint64_t> room() {
-    SMELT_TRY(const uint64_t tables, state_.ask<uint64_t>([&] { return state_.table_bytes(); }));
-    return target_ - std::min(target_, tables);
+    SMELT_TRY(const auto tables, state_.ask<StoreState::TableBytes>([&] { return state_.table_bytes(); }));
+    return target_ - std::min(target_, tables.needed);
   }
 
   Result<uint64_t> tagged_bytes() {
@@ -199,7 +204,7 @@ class Trim {
   /// Rows go, least worth first, until what is left fits.
   Result<bool> evict(WorkSlice& slice) {
     SMELT_TRY(Totals sum, totals());
-    SMELT_TRY(const uint64_t target, room());
+    SMELT_TRY(uint64_t target, room());
     const auto wanted = [&](uint64_t planned) {
       return next_ < order_.size() &&
              (order_[next_].rank == kMustGo || sum.live - std::min(sum.live, planned) > target);
@@ -225,6 +230,7 @@ class Trim {
       state_.count(kEvicted, removed);
       slice.add(std::chrono::microseconds(20 * (next_ - first)));
       SMELT_TRY(sum, totals());
+      SMELT_TRY(target, room());  // grows, as the tables need less
     }
     return true;
   }
@@ -282,6 +288,19 @@ class Trim {
       SMELT_TRY(const bool emptied, state_.empty_pack(begun_, contents_, slice));
       if (!emptied) return false;
       emptied_ = contents_.store_id == store_id_ ? begun_ : 0;
+    }
+  }
+
+  /// The index and the database, until all fits. Pages that are unused do no harm below that: the next entries take
+  /// them.
+  Result<bool> shrink(WorkSlice& slice) {
+    const uint64_t most = limit_ ? *limit_ - *limit_ / 20 : target_;
+    for (;;) {
+      if (slice.is_over()) return false;
+      SMELT_TRY(const Totals sum, totals());
+      SMELT_TRY(const bool more, state_.shrink_some(shrinking_, most - std::min(most, sum.bytes)));
+      if (!more) return true;
+      slice.add(std::chrono::milliseconds(1));
     }
   }
 
@@ -390,6 +409,7 @@ class Trim {
   std::optional<uint64_t> newest_;
   uint64_t begun_ = 0, emptied_ = 0;  // the pack that is being emptied, and the one before it
   PackContents contents_;
+  StoreState::Shrinking shrinking_;
 };
 
 namespace {
@@ -419,11 +439,18 @@ Result<TrimReport> Store::trim(const TrimOptions& options) {
   if (state.options.read_only) return fail(Errc::io, "store {}: opened read-only", state.folder.string());
   TrimReport report;
   SMELT_TRY(const bool done, alone(state, [&]() -> Result<void> {
-              SMELT_TRY(report, Trim(state, options).run());
+              Trim trim(state, options);
+              WorkSlice all;
+              SMELT_TRY_VOID(trim.run(all));
+              report = trim.report();
               return {};
             }));
   if (!done) return TrimReport{.busy = true};
-  if (options.max_bytes == 0) state.shrink_tables();
+  SMELT_TRY(const bool shrinks, state.ask<bool>([&]() -> Result<bool> {
+    SMELT_TRY(const Database::Size size, state.database.size());
+    return options.max_bytes == 0 || (!state.database.gives_back() && size.unused > size.used + kLittle);
+  }));
+  if (shrinks) state.shrink_tables();
   state.go_on_filling(state.options.trim_slice);
   return report;
 }
@@ -434,14 +461,17 @@ Result<void> StoreState::trim_after_put(bool to_the_end) {
   const auto trimmed = alone(*this, [&]() -> Result<void> {
     if (!trimming || to_the_end) trimming = std::make_shared<Trim>(*this, TrimOptions{});
     bool in_one_go = to_the_end;
+    WorkSlice slice(options.trim_slice);
     if (!to_the_end) {
-      WorkSlice slice(options.trim_slice);
       const auto done = trimming->go_on(slice);
       if (done && !*done) return {};  // the next put goes on
       if (!done && done.error().code != Errc::io) return tl::unexpected(done.error());
       in_one_go = !done;  // a full disk takes run()
     }
-    if (in_one_go) SMELT_TRY_VOID(trimming->run());
+    if (in_one_go) {
+      SMELT_TRY(const bool done, trimming->run(slice));
+      if (!done) return {};
+    }
     // Tagged entries may be all that is left: they are not looked at again by each put.
     const uint64_t left = trimming->report().bytes_after, budget = options.max_bytes;
     trim_again_above = left > budget - budget / 20 ? left + budget / 20 : 0;
@@ -459,8 +489,43 @@ void StoreState::shrink_tables() {
   WriterLock writer(lock_fd, writer_wait);
   if (!writer.held()) return;
   // Where another process reads, or the disk is full, it stays as large as it was, and is filled again.
-  if (database.execute("VACUUM")) (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (database.vacuum()) (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   if (auto smaller = renew_index(); !smaller) warn("index", smaller.error().message);
+}
+
+Result<bool> StoreState::shrink_some(Shrinking& done, uint64_t most) {
+  // What a millisecond is enough for.
+  constexpr size_t kSegments = 16;
+  constexpr uint64_t kPages = 64;
+  return ask<bool>([&]() -> Result<bool> {
+    if (!done.index_from && !done.database) {
+      SMELT_TRY(const Database::Size size, database.size());
+      SMELT_TRY(const TableBytes bytes, table_bytes());
+      // Where all fits, a few pages stay for the next entries.
+      const bool much = size.unused > size.used / 4 + kLittle;
+      done.database = database.gives_back() && size.unused != 0 && (much || bytes.taken > most);
+      if (!done.database) return false;
+    }
+    {
+      const WriterLock writer(lock_fd, writer_wait);
+      if (!writer.held()) return writer_is_stuck();
+      if (moved()) return true;
+      if (done.index_from) {
+        Index* const shared = current_index_locked();
+        done.index_from = shared ? shared->shrink(*done.index_from, kSegments) : std::nullopt;
+        return true;
+      }
+      SMELT_TRY(const Database::Size before, database.size());
+      SMELT_TRY(auto transaction, Transaction::begin(database));
+      SMELT_TRY_VOID(database.give_back(kPages));
+      SMELT_TRY_VOID(transaction.commit());
+      SMELT_TRY(const Database::Size after, database.size());
+      if (after.unused != 0 && after.unused < before.unused) return true;
+    }
+    // The file becomes shorter when the log is in it. Where another process reads, it does a little later.
+    (void)database.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    return false;
+  });
 }
 
 }  // namespace smelt::cache

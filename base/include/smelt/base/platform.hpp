@@ -48,8 +48,11 @@ uint64_t scheduler_slice();
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);
-/// The same for a file of `from` bytes, which it makes `to` bytes long.
+/// The same for a file of `from` bytes, which it makes `to` bytes long; or for a part that free_file_range() gave back.
 int extend_file(int fd, uint64_t from, uint64_t to);
+/// Gives a part of a file back to the disk: it reads as zeros, also through mappings, and the file stays as long. Whole
+/// blocks only. 0, or the errno; where a system cannot, nothing happens.
+int free_file_range(int fd, uint64_t from, uint64_t to);
 
 /// The file's bytes, and what is needed to find them, are on the disk when it returns: fdatasync(2). 0, or -1 and
 /// errno.
