@@ -5,7 +5,7 @@
 
 #include "smelt/loader/library.hpp"
 
-#include "Metal/pipeline.hpp"
+#include "Metal/MTLBinaryArchive.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
 

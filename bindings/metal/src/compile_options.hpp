@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "Metal/library.hpp"
+#include "Metal/MTLLibrary.hpp"
 #include "compiler.hpp"
 
 namespace smelt::metal {

@@ -2,6 +2,8 @@
 // Encoders as they are kept: both write into the command list of their command buffer.
 #pragma once
 
+#include "Metal/MTLBlitCommandEncoder.hpp"
+#include "Metal/MTLComputeCommandEncoder.hpp"
 #include "queue_object.hpp"
 #include "sync_object.hpp"
 

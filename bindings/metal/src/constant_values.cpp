@@ -3,7 +3,7 @@
 
 #include "smelt/base/floats.hpp"
 
-#include "Metal/library.hpp"
+#include "Metal/MTLLibrary.hpp"
 #include "constant_object.hpp"
 #include "settings.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "smelt/loader/library.hpp"
 
-#include "Metal/types.hpp"
+#include "Metal/MTLArgument.hpp"
 
 #include <map>
 

@@ -4,7 +4,7 @@
 // that want of Metal 4 its shading language alone, as ggml does; MTL4 classes are not here.
 #pragma once
 
-#include "Metal/types.hpp"
+#include "Metal/MTLDevice.hpp"
 
 #include <string>
 

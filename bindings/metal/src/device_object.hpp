@@ -3,7 +3,7 @@
 
 #include "smelt/loader/device.hpp"
 
-#include "Metal/device.hpp"
+#include "Metal/MTLDevice.hpp"
 #include "device_model.hpp"
 #include "schedule.hpp"
 

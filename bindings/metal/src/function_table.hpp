@@ -4,7 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
-#include "Metal/function_table.hpp"
+#include "Metal/MTLVisibleFunctionTable.hpp"
 #include "pipeline_object.hpp"
 #include "resource_object.hpp"
 

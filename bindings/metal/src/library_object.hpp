@@ -3,8 +3,7 @@
 
 #include "smelt/loader/library.hpp"
 
-#include "Metal/library.hpp"
-#include "Metal/pipeline.hpp"
+#include "Metal/MTLComputePipeline.hpp"
 #include "constant_values.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"

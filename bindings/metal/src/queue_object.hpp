@@ -8,7 +8,7 @@
 
 #include "smelt/base/trace.hpp"
 
-#include "Metal/command.hpp"
+#include "Metal/MTLCommandQueue.hpp"
 #include "caller.hpp"
 #include "commands.hpp"
 

@@ -5,8 +5,9 @@
 #include "smelt/loader/encoder.hpp"
 #include "smelt/loader/texture.hpp"
 
-#include "Metal/resource.hpp"
-#include "Metal/texture.hpp"
+#include "Metal/MTLHeap.hpp"
+#include "Metal/MTLSampler.hpp"
+#include "Metal/MTLTexture.hpp"
 #include "device_object.hpp"
 #include "encoded_handles.hpp"
 #include "foundation/made.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "Metal/sync.hpp"
+#include "Metal/MTLEvent.hpp"
+#include "Metal/MTLFence.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
 

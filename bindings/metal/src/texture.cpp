@@ -424,6 +424,9 @@ SMELT_VALUE(SamplerDescriptor, bool, lodAverage, setLodAverage, average)
 SMELT_VALUE(SamplerDescriptor, CompareFunction, compareFunction, setCompareFunction, compare)
 SMELT_VALUE(SamplerDescriptor, bool, supportArgumentBuffers, setSupportArgumentBuffers, in_argument_buffers)
 
+bool Device::supportsTextureSampleCount(NS::UInteger count) const {
+  return count == 1 || count == 2 || count == 4 || count == 8;
+}
 SamplerState* Device::newSamplerState(const SamplerDescriptor* descriptor) {
   constexpr const char* kCall = "-[MTLDevice newSamplerStateWithDescriptor:]";
   if (descriptor == nullptr) return misuse(kCall, "descriptor is null"), nullptr;

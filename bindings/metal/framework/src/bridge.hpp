@@ -10,6 +10,7 @@
 
 #include "Metal/Metal.hpp"
 
+#include <type_traits>
 #include <vector>
 // clang-format on
 
@@ -52,77 +53,100 @@ std::vector<const Class*> cores(const id* objects, NSUInteger count) {
 }
 
 // By value; what is C++ is autoreleased in the Scope.
-NSString* text(const NS::String* string);
-const NS::String* text(NSString* string);
-NS::URL* url(NSURL* from);
-NSURL* url(const NS::URL* from);
-id value(const NS::Object* object);  // text, number, array, dictionary, or wrapped
-NSArray* array(const NS::Array* from);
-NS::Array* array(NSArray* from);
-NSDictionary* dictionary(const NS::Dictionary* from);
-NS::Dictionary* dictionary(NSDictionary* from);
-NSError* error(NS::Error* from);
-
-inline MTL::Size size(MTLSize from) {
-  return {from.width, from.height, from.depth};
+NSString* out(NS::String* string);
+NSURL* out(NS::URL* url);
+NSArray* out(NS::Array* array);
+NSDictionary* out(NS::Dictionary* dictionary);
+NSError* out(NS::Error* error);
+inline MTLSize out(MTL::Size size) {
+  return {size.width, size.height, size.depth};
 }
-inline MTLSize size(MTL::Size from) {
-  return {from.width, from.height, from.depth};
-}
-inline MTL::Origin origin(MTLOrigin from) {
-  return {from.x, from.y, from.z};
-}
-inline MTL::Region region(MTLRegion from) {
-  return {origin(from.origin), size(from.size)};
-}
-inline NS::Range range(NSRange from) {
-  return {from.location, from.length};
+inline MTLSizeAndAlign out(MTL::SizeAndAlign found) {
+  return {found.size, found.align};
 }
 
-/// A call with an error at its end: sets *error only where there is one.
-template <class Call>
-auto with_error(NSError** error, Call call) {
-  Scope scope;
-  NS::Error* found = nullptr;
-  auto made = call(&found);
-  if (error && found) *error = smelt::framework::error(found);
-  return made;
+const NS::String* in(NSString* string);
+NS::URL* in(NSURL* url);
+NS::Bundle* in(NSBundle* bundle);
+NS::Data* in(dispatch_data_t data);
+NS::Array* in(NSArray* array);
+NS::Dictionary* in(NSDictionary* dictionary);
+inline MTL::Size in(MTLSize size) {
+  return {size.width, size.height, size.depth};
 }
+inline MTL::Origin in(MTLOrigin origin) {
+  return {origin.x, origin.y, origin.z};
+}
+inline MTL::Region in(MTLRegion region) {
+  return {in(region.origin), in(region.size)};
+}
+inline NS::Range in(NSRange range) {
+  return {range.location, range.length};
+}
+
+/// Where a C++ function puts an error. When the call has ended, *to is set if there is one.
+class ErrorOut {
+ public:
+  explicit ErrorOut(NSError** to) : to_(to) {}
+  ~ErrorOut() {
+    if (to_ && found_) *to_ = out(found_);
+  }
+  ErrorOut(const ErrorOut&) = delete;
+  operator NS::Error**() { return &found_; }
+
+ private:
+  NSError** const to_;
+  NS::Error* found_ = nullptr;
+};
+
+/// Where a C++ function puts a further object, if the program wants it.
+template <class Core>
+class ObjectOut {
+ public:
+  explicit ObjectOut(id* to) : to_(to) {}
+  ~ObjectOut() {
+    if (to_) *to_ = give(found_);
+  }
+  ObjectOut(const ObjectOut&) = delete;
+  operator Core* const*() { return to_ ? &found_ : nullptr; }
+
+ private:
+  id* const to_;
+  Core* found_ = nullptr;
+};
+
+/// What a handler of Objective-C gets of what one of C++ gets.
+template <class Value>
+auto handed(Value value) {
+  if constexpr (std::is_convertible_v<Value, NS::Error*>)
+    return out(value);
+  else if constexpr (std::is_convertible_v<Value, const NS::Object*>)
+    return wrap(value);
+  else
+    return value;
+}
+
+template <class Callback>
+struct Handler;
+template <class... Core>
+struct Handler<MTL::Callback<void(Core...)>> {
+  template <class... Object>
+  static MTL::Callback<void(Core...)> of(void (^handler)(Object...)) {
+    if (handler == nil) return {};
+    void (^copied)(Core...) = ^(Core... arguments) {
+      @autoreleasepool {
+        handler(handed(arguments)...);
+      }
+    };
+    return copied;
+  }
+};
+/// A block as a callback of the C++ library.
+template <class Callback, class Block>
+Callback as_callback(Block block) {
+  return Handler<Callback>::of(block);
+}
+/// The same, called on the listener's queue if it has one.
+MTL::SharedEventNotificationBlock notification(MTLSharedEventListener* listener, MTLSharedEventNotificationBlock block);
 
 }  // namespace smelt::framework
-
-/// Accessors that hand a value through: name, type of the setter's argument in C++.
-#define SMELT_GET(Class, Type, name)                     \
-  -(Type)name {                                          \
-    return static_cast<Type>(core<Class>(self)->name()); \
-  }
-#define SMELT_GET_SET(Class, Type, name, Setter, Cpp)   \
-  SMELT_GET(Class, Type, name)                          \
-  -(void)Setter : (Type)value {                         \
-    core<Class>(self)->Setter(static_cast<Cpp>(value)); \
-  }
-#define SMELT_GET_TEXT(Class, name)         \
-  -(NSString*)name {                        \
-    Scope scope;                            \
-    return text(core<Class>(self)->name()); \
-  }
-#define SMELT_GET_SET_TEXT(Class, name, Setter) \
-  SMELT_GET_TEXT(Class, name)                   \
-  -(void)Setter : (NSString*)value {            \
-    Scope scope;                                \
-    core<Class>(self)->Setter(text(value));     \
-  }
-#define SMELT_LABEL(Class) SMELT_GET_SET_TEXT(Class, label, setLabel)
-#define SMELT_DEVICE(Class)                   \
-  -(id<MTLDevice>)device {                    \
-    Scope scope;                              \
-    return give(core<Class>(self)->device()); \
-  }
-/// A class that programs make themselves.
-#define SMELT_MAKE(Class)                   \
-  +(instancetype)alloc {                    \
-    return wrap(Class::alloc()->init());    \
-  }                                         \
-  -(id)copyWithZone : (NSZone*)zone {       \
-    return wrap(core<Class>(self)->copy()); \
-  }

@@ -25,35 +25,30 @@ using namespace smelt::framework;
 }
 - (NSString*)description {
   Scope scope;
-  return text(core_->description());
+  return out(core_->description());
 }
-@end
-
-// Programs see "MTLBuffer" as a protocol; the class that carries it out has this in front.
-@interface SmeltMTLBinding : SmeltMetalObject <MTLBinding>
-@end
-@interface SmeltMTLBufferBinding : SmeltMTLBinding <MTLBufferBinding>
-@end
-@interface SmeltMTLThreadgroupBinding : SmeltMTLBinding <MTLThreadgroupBinding>
 @end
 
 namespace smelt::framework {
 
 namespace {
+/// Programs see "MTLBuffer" as a protocol; the class that carries it out has Smelt in front.
 Class class_for(const NS::Object* core) {
-  const std::string_view name = core->class_name();
+  std::string name(core->class_name());
   if (name == "MTLBinding") switch (static_cast<const MTL::Binding*>(core)->type()) {
       case MTL::BindingTypeBuffer:
-        return [SmeltMTLBufferBinding class];
+        name = "MTLBufferBinding";
+        break;
       case MTL::BindingTypeThreadgroupMemory:
-        return [SmeltMTLThreadgroupBinding class];
+        name = "MTLThreadgroupBinding";
+        break;
       case MTL::BindingTypeTexture:
       case MTL::BindingTypeSampler:
       case MTL::BindingTypeVisibleFunctionTable:
-        return [SmeltMTLBinding class];
+        break;
     }
-  if (const Class known = objc_lookUpClass(("Smelt" + std::string(name)).c_str())) return known;
-  if (const Class known = objc_lookUpClass(std::string(name).c_str())) return known;
+  if (const Class known = objc_lookUpClass(("Smelt" + name).c_str())) return known;
+  if (const Class known = objc_lookUpClass(name.c_str())) return known;
   return [SmeltMetalObject class];
 }
 }  // namespace
@@ -73,49 +68,63 @@ id give(const NS::Object* core) {
   return [[wrap(core) retain] autorelease];
 }
 
-NSString* text(const NS::String* string) {
+NSString* out(NS::String* string) {
   if (string == nullptr) return nil;
   const std::string& bytes = string->text();
   return [[[NSString alloc] initWithBytes:bytes.data() length:bytes.size() encoding:NSUTF8StringEncoding] autorelease];
 }
-const NS::String* text(NSString* string) {
+const NS::String* in(NSString* string) {
   if (string == nil) return nullptr;
   NSData* bytes = [string dataUsingEncoding:NSUTF8StringEncoding];
   return NS::String::alloc()
       ->init(const_cast<void*>(bytes.bytes), bytes.length, NS::UTF8StringEncoding, false)
       ->autorelease();
 }
-NS::URL* url(NSURL* from) {
-  return from != nil ? NS::URL::fileURLWithPath(text(from.path)) : nullptr;
+NS::URL* in(NSURL* url) {
+  return url != nil ? NS::URL::fileURLWithPath(in(url.path)) : nullptr;
 }
-NSURL* url(const NS::URL* from) {
-  return from != nullptr ? [NSURL fileURLWithPath:text(from->path())] : nil;
+NSURL* out(NS::URL* url) {
+  return url != nullptr ? [NSURL fileURLWithPath:out(url->path())] : nil;
+}
+NS::Bundle* in(NSBundle* bundle) {
+  return NS::Bundle::bundle(in(bundle.bundlePath));
+}
+NS::Data* in(dispatch_data_t data) {
+  const void* bytes = nullptr;
+  size_t length = 0;
+  dispatch_data_t mapped = dispatch_data_create_map(data, &bytes, &length);
+  NS::Data* copied = NS::Data::data(bytes, length);
+  dispatch_release(mapped);
+  return copied;
 }
 
-id value(const NS::Object* object) {
+namespace {
+/// Text, a number, an array, a dictionary, or the object's Objective-C object.
+id value(NS::Object* object) {
   if (object == nullptr) return nil;
   const std::string_view name = object->class_name();
-  if (name == "NSString") return text(static_cast<const NS::String*>(object));
-  if (name == "NSArray") return array(static_cast<const NS::Array*>(object));
-  if (name == "NSDictionary") return dictionary(static_cast<const NS::Dictionary*>(object));
+  if (name == "NSString") return out(static_cast<NS::String*>(object));
+  if (name == "NSArray") return out(static_cast<NS::Array*>(object));
+  if (name == "NSDictionary") return out(static_cast<NS::Dictionary*>(object));
   if (name == "NSNumber") {
-    const auto* number = static_cast<const NS::Number*>(object);
+    const auto* number = static_cast<NS::Number*>(object);
     const long long whole = number->longLongValue();
     return static_cast<double>(whole) == number->doubleValue() ? @(whole) : @(number->doubleValue());
   }
   return give(object);
 }
+}  // namespace
 
-NSArray* array(const NS::Array* from) {
-  if (from == nullptr) return nil;
+NSArray* out(NS::Array* array) {
+  if (array == nullptr) return nil;
   NSMutableArray* made = [NSMutableArray array];
-  for (NS::UInteger i = 0; i < from->count(); ++i) [made addObject:value(from->object(i))];
+  for (NS::UInteger i = 0; i < array->count(); ++i) [made addObject:value(array->object(i))];
   return [[made copy] autorelease];
 }
 
 namespace {
 NS::Object* core_value(id object) {
-  if ([object isKindOfClass:[NSString class]]) return const_cast<NS::String*>(text(static_cast<NSString*>(object)));
+  if ([object isKindOfClass:[NSString class]]) return const_cast<NS::String*>(in(static_cast<NSString*>(object)));
   if ([object isKindOfClass:[NSNumber class]]) {
     NSNumber* number = object;
     switch (*number.objCType) {
@@ -128,27 +137,27 @@ NS::Object* core_value(id object) {
         return NS::Number::number(number.longLongValue);
     }
   }
-  if ([object isKindOfClass:[NSArray class]]) return array(static_cast<NSArray*>(object));
-  if ([object isKindOfClass:[NSDictionary class]]) return dictionary(static_cast<NSDictionary*>(object));
+  if ([object isKindOfClass:[NSArray class]]) return in(static_cast<NSArray*>(object));
+  if ([object isKindOfClass:[NSDictionary class]]) return in(static_cast<NSDictionary*>(object));
   return core<NS::Object>(object);
 }
 }  // namespace
 
-NS::Array* array(NSArray* from) {
-  if (from == nil) return nullptr;
+NS::Array* in(NSArray* array) {
+  if (array == nil) return nullptr;
   std::vector<const NS::Object*> objects;
-  for (id object in from) objects.push_back(core_value(object));
+  for (id object in array) objects.push_back(core_value(object));
   return NS::Array::array(objects.data(), objects.size());
 }
 
-NSDictionary* dictionary(const NS::Dictionary* from) {
+NSDictionary* out(NS::Dictionary* from) {
   if (from == nullptr) return nil;
   NSMutableDictionary* made = [NSMutableDictionary dictionary];
   const NS::Array* keys = from->allKeys();
   for (NS::UInteger i = 0; i < keys->count(); ++i) made[value(keys->object(i))] = value(from->object(keys->object(i)));
   return [[made copy] autorelease];
 }
-NS::Dictionary* dictionary(NSDictionary* from) {
+NS::Dictionary* in(NSDictionary* from) {
   if (from == nil) return nullptr;
   std::vector<const NS::Object*> objects, keys;
   for (id key in from) {
@@ -158,27 +167,9 @@ NS::Dictionary* dictionary(NSDictionary* from) {
   return NS::Dictionary::dictionary(objects.data(), keys.data(), keys.size());
 }
 
-NSError* error(NS::Error* from) {
-  if (from == nullptr) return nil;
-  return [NSError errorWithDomain:text(from->domain()) code:from->code() userInfo:dictionary(from->userInfo())];
+NSError* out(NS::Error* error) {
+  if (error == nullptr) return nil;
+  return [NSError errorWithDomain:out(error->domain()) code:error->code() userInfo:out(error->userInfo())];
 }
 
 }  // namespace smelt::framework
-
-@implementation SmeltMTLBinding
-SMELT_GET_TEXT(MTL::Binding, name)
-SMELT_GET(MTL::Binding, MTLBindingType, type)
-SMELT_GET(MTL::Binding, MTLBindingAccess, access)
-SMELT_GET(MTL::Binding, NSUInteger, index)
-SMELT_GET(MTL::Binding, BOOL, isUsed)
-SMELT_GET(MTL::Binding, BOOL, isArgument)
-@end
-@implementation SmeltMTLBufferBinding
-SMELT_GET(MTL::BufferBinding, NSUInteger, bufferAlignment)
-SMELT_GET(MTL::BufferBinding, NSUInteger, bufferDataSize)
-SMELT_GET(MTL::BufferBinding, MTLDataType, bufferDataType)
-@end
-@implementation SmeltMTLThreadgroupBinding
-SMELT_GET(MTL::ThreadgroupBinding, NSUInteger, threadgroupMemoryAlignment)
-SMELT_GET(MTL::ThreadgroupBinding, NSUInteger, threadgroupMemoryDataSize)
-@end

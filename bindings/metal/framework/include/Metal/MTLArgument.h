@@ -113,6 +113,7 @@ typedef MTLArgument* __autoreleasing MTLAutoreleasedArgument;
 @property(readonly) MTLBindingAccess access;
 @property(readonly) NSUInteger index;
 @property(readonly, getter=isUsed) BOOL used;
+/** Exists always, not only with some value of a function constant. */
 @property(readonly, getter=isArgument) BOOL argument;
 @end
 @protocol MTLBufferBinding <MTLBinding>

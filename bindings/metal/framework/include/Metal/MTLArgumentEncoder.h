@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Argument buffers by descriptors: a C structure in the order of the indexes. */
+/* Argument buffers, by descriptors or as a function reads them. Addresses are plain numbers on these devices, so a
+ * program may also write the gpuAddress of its buffers into the structure that its kernel declares. */
 #ifndef SMELT_METAL_MTLARGUMENTENCODER_H
 #define SMELT_METAL_MTLARGUMENTENCODER_H
 
@@ -17,6 +18,9 @@
 @property NSUInteger constantBlockAlignment;
 @end
 
+/** Sets the members of an argument buffer by their [[id(n)]]. One made by a function has the layout of the structure
+ * that its kernel reads. One made of descriptors lays values out as a C structure in the order of their indexes: 8
+ * bytes for a pointer, a constant's own size and alignment. */
 @protocol MTLArgumentEncoder <NSObject>
 @property(readonly) id<MTLDevice> device;
 @property(copy, atomic) NSString* label;
@@ -28,10 +32,12 @@
 - (void)setBuffers:(const id<MTLBuffer> __unsafe_unretained[])buffers
            offsets:(const NSUInteger[])offsets
          withRange:(NSRange)range;
+/** The program keeps the texture or sampler until the last launch that reads the buffer has ended. nil: none. */
 - (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
 - (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
 - (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers withRange:(NSRange)range;
+/** Where the constant's bytes go. Constants that follow each other lie as in the structure. */
 - (void*)constantDataAtIndex:(NSUInteger)index NS_RETURNS_INNER_POINTER;
 @end
 

@@ -6,6 +6,7 @@
 #import <Metal/MTLResource.h>
 
 @protocol MTLBlitCommandEncoder <MTLCommandEncoder>
+/** The ranges may overlap only if they are in different buffers or equal, as in Metal. */
 - (void)copyFromBuffer:(id<MTLBuffer>)source
           sourceOffset:(NSUInteger)sourceOffset
               toBuffer:(id<MTLBuffer>)destination
@@ -39,8 +40,11 @@
        destinationSlice:(NSUInteger)destinationSlice
        destinationLevel:(NSUInteger)destinationLevel
       destinationOrigin:(MTLOrigin)destinationOrigin;
+/** All levels and slices of one to the other, which has as many. */
 - (void)copyFromTexture:(id<MTLTexture>)source toTexture:(id<MTLTexture>)destination;
+/** Each level the averages of the one before. */
 - (void)generateMipmapsForTexture:(id<MTLTexture>)texture;
+/** Nothing to do: there is one copy. */
 - (void)synchronizeTexture:(id<MTLTexture>)texture slice:(NSUInteger)slice level:(NSUInteger)level;
 /** Nothing to do: there is one copy. */
 - (void)synchronizeResource:(id<MTLResource>)resource;

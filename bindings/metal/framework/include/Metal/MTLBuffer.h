@@ -10,6 +10,7 @@
 - (void*)contents NS_RETURNS_INNER_POINTER;
 /** Nothing to do: there is one copy. Checks the range. */
 - (void)didModifyRange:(NSRange)range;
+/** What a kernel sees as its address. */
 @property(readonly) uint64_t gpuAddress;
 /** A texture in the buffer's memory, of one level, which keeps the buffer. */
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor

@@ -28,6 +28,7 @@ MTL_EXPORT NSErrorDomain const MTLCaptureErrorDomain;
 - (id<MTLCaptureScope>)newCaptureScopeWithDevice:(id<MTLDevice>)device;
 - (id<MTLCaptureScope>)newCaptureScopeWithCommandQueue:(id<MTLCommandQueue>)queue;
 - (BOOL)supportsDestination:(MTLCaptureDestination)destination;
+/** NO, with MTLCaptureErrorNotSupported. */
 - (BOOL)startCaptureWithDescriptor:(MTLCaptureDescriptor*)descriptor error:(NSError* __autoreleasing*)error;
 - (void)stopCapture;
 @property(strong) id<MTLCaptureScope> defaultCaptureScope;

@@ -60,7 +60,9 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer> buffer);
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDescriptor:(MTLComputePassDescriptor*)descriptor;
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder;
 - (id<MTLBlitCommandEncoder>)blitCommandEncoderWithDescriptor:(MTLBlitPassDescriptor*)descriptor;
+/** What comes later in this queue waits until the event's value is at least `value`. */
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
+/** When everything encoded so far in this queue has completed. */
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)useResidencySet:(id<MTLResidencySet>)set;
 - (void)useResidencySets:(const id<MTLResidencySet> __unsafe_unretained[])sets count:(NSUInteger)count;
@@ -68,10 +70,12 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer> buffer);
 - (void)popDebugGroup;
 - (void)enqueue;
 - (void)commit;
-/** Handlers are called on a thread of the queue's own, in the order of its command buffers. */
+/** Handlers are called on a thread of the queue's own, in the order of its command buffers, each in a pool of its
+ * own. They may make and commit command buffers. */
 - (void)addScheduledHandler:(MTLCommandBufferHandler)handler;
 - (void)addCompletedHandler:(MTLCommandBufferHandler)handler;
 - (void)waitUntilScheduled;
+/** Until it has completed and its handlers have returned; in a handler of the same queue: until it has completed. */
 - (void)waitUntilCompleted;
 @end
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Order. Command buffers of a queue start in the order of -enqueue or -commit. Passes (encoders) of a queue that touch
+ * the same tracked resource, one of them writing, run one after the other; others may run at the same time, also those
+ * of two command buffers. Resources that are not tracked, and addresses that a kernel finds in memory without
+ * -useResource:usage:, need fences, barriers or events. Passes of different queues run in any order, unless an event
+ * orders them, or a fence whose update was committed before the pass that waits for it. */
 #ifndef SMELT_METAL_MTLCOMMANDQUEUE_H
 #define SMELT_METAL_MTLCOMMANDQUEUE_H
 
@@ -12,6 +17,7 @@
 @protocol MTLCommandQueue <NSObject>
 @property(copy, atomic) NSString* label;
 @property(readonly) id<MTLDevice> device;
+/** Keeps what its commands use until it has completed. */
 - (id<MTLCommandBuffer>)commandBuffer;
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor*)descriptor;
 - (id<MTLCommandBuffer>)commandBufferWithUnretainedReferences;

@@ -25,16 +25,20 @@
 - (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table atBufferIndex:(NSUInteger)index;
 - (void)setVisibleFunctionTables:(const id<MTLVisibleFunctionTable> __unsafe_unretained[])tables
                  withBufferRange:(NSRange)range;
-/** A multiple of 16. */
+/** A multiple of 16. A threadgroup argument without a length has no memory to speak of. */
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 /** Every thread of the grid once; groups at its edges are smaller. */
 - (void)dispatchThreads:(MTLSize)threads threadsPerThreadgroup:(MTLSize)group;
 - (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)group;
+/** MTLDispatchThreadgroupsIndirectArguments in the buffer, read when the dispatch runs. */
 - (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
                           indirectBufferOffset:(NSUInteger)offset
                          threadsPerThreadgroup:(MTLSize)group;
+/** The fence is updated when this pass ends. */
 - (void)updateFence:(id<MTLFence>)fence;
+/** This pass begins when the pass that updated the fence last has ended. */
 - (void)waitForFence:(id<MTLFence>)fence;
+/** For what kernels reach through addresses in memory: counts for hazards of the dispatches that follow. */
 - (void)useResource:(id<MTLResource>)resource usage:(MTLResourceUsage)usage;
 - (void)useResources:(const id<MTLResource> __unsafe_unretained[])resources
                count:(NSUInteger)count

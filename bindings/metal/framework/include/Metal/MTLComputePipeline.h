@@ -40,7 +40,7 @@ typedef MTLComputePipelineReflection* __autoreleasing MTLAutoreleasedComputePipe
 - (NSUInteger)imageblockMemoryLengthForDimensions:(MTLSize)dimensions;
 @property(readonly) BOOL supportIndirectCommandBuffers;
 @property(readonly) MTLComputePipelineReflection* reflection;
-/** Of one of the descriptor's linked functions; nil for any other. */
+/** Of one of the descriptor's linked functions; nil for any other. It belongs to the innermost pool. */
 - (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
 - (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:(MTLVisibleFunctionTableDescriptor*)descriptor;
 @end

@@ -53,6 +53,7 @@ typedef NS_ENUM(NSUInteger, MTLArgumentBuffersTier) {
   MTLArgumentBuffersTier2 = 1,
 };
 
+/** The GPU that the device stands for, such as "applegpu_g13s". */
 @interface MTLArchitecture : SmeltMetalObject <NSCopying>
 @property(readonly) NSString* name;
 @end
@@ -77,10 +78,12 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 @property(readonly) NSUInteger locationNumber;
 @property(readonly) uint64_t maxTransferRate;
 @property(readonly) uint64_t peerGroupID;
+/** $SMELT_METAL_MEMORY in bytes, else three quarters of this machine's memory. */
 @property(readonly) uint64_t recommendedMaxWorkingSetSize;
 @property(readonly) NSUInteger maxBufferLength;
 @property(readonly) NSUInteger maxThreadgroupMemoryLength;
 @property(readonly) NSUInteger maxArgumentBufferSamplerCount;
+/** The bytes of all buffers and heaps of this device that are alive. */
 @property(readonly) NSUInteger currentAllocatedSize;
 @property(readonly) MTLReadWriteTextureTier readWriteTextureSupport;
 @property(readonly) MTLArgumentBuffersTier argumentBuffersSupport;
@@ -91,6 +94,7 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 @property(readonly) BOOL supportsShaderBarycentricCoordinates;
 @property(readonly) BOOL supportsPullModelInterpolation;
 @property(readonly) BOOL supportsQueryTextureLOD;
+/** BC1 to BC5. Textures in BC6H and BC7 are errors that name the format. */
 @property(readonly) BOOL supportsBCTextureCompression;
 @property(readonly, getter=areRasterOrderGroupsSupported) BOOL rasterOrderGroupsSupported;
 @property(readonly, getter=isDepth24Stencil8PixelFormatSupported) BOOL depth24Stencil8PixelFormatSupported;
@@ -102,7 +106,8 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 /** Zeroed, page-aligned; nil when there is no such memory. */
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 - (id<MTLBuffer>)newBufferWithBytes:(const void*)bytes length:(NSUInteger)length options:(MTLResourceOptions)options;
-/** The caller's memory, in whole pages. */
+/** The caller's memory, which must stay until `deallocator` is called or, without one, the buffer is gone and its
+ * commands have completed. Address and length are multiples of the page, as on a Mac. */
 - (id<MTLBuffer>)newBufferWithBytesNoCopy:(void*)bytes
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
@@ -118,14 +123,17 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 - (id<MTLResidencySet>)newResidencySetWithDescriptor:(MTLResidencySetDescriptor*)descriptor
                                                error:(NSError* __autoreleasing*)error;
 
+/** The library at $SMELT_METAL_LIBRARY, else default.metallib or default.smelt beside the program; else nil. */
 - (id<MTLLibrary>)newDefaultLibrary;
 - (id<MTLLibrary>)newDefaultLibraryWithBundle:(NSBundle*)bundle error:(NSError* __autoreleasing*)error;
+/** A metallib or a package of smelt. Kernels without code for this CPU get it when their pipeline is made. */
 - (id<MTLLibrary>)newLibraryWithFile:(NSString*)path error:(NSError* __autoreleasing*)error;
 - (id<MTLLibrary>)newLibraryWithURL:(NSURL*)url error:(NSError* __autoreleasing*)error;
 - (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError* __autoreleasing*)error;
 - (id<MTLLibrary>)newLibraryWithSource:(NSString*)source
                                options:(MTLCompileOptions*)options
                                  error:(NSError* __autoreleasing*)error;
+/** The handler is called from another thread. */
 - (void)newLibraryWithSource:(NSString*)source
                      options:(MTLCompileOptions*)options
            completionHandler:(MTLNewLibraryCompletionHandler)handler;
@@ -157,7 +165,9 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 - (id<MTLEvent>)newEvent;
 - (id<MTLSharedEvent>)newSharedEvent;
 - (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle*)handle;
+/** Both are the steady clock in nanoseconds. */
 - (void)sampleTimestamps:(MTLTimestamp*)cpu gpuTimestamp:(MTLTimestamp*)gpu;
+/** None, so nothing can be sampled. */
 @property(readonly) NSArray<id<MTLCounterSet>>* counterSets;
 - (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point;
 - (id<MTLCounterSampleBuffer>)newCounterSampleBufferWithDescriptor:(MTLCounterSampleBufferDescriptor*)descriptor

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Events order work between queues; shared events also between queues and threads. */
 #ifndef SMELT_METAL_MTLEVENT_H
 #define SMELT_METAL_MTLEVENT_H
 
 #import <Metal/MTLTypes.h>
 
+/** A number that only grows. */
 @protocol MTLEvent <NSObject>
+/** nil for a shared event of no device. */
 @property(readonly) id<MTLDevice> device;
 @property(copy) NSString* label;
 @end
@@ -23,11 +26,13 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 /** Every method from any thread. */
 @protocol MTLSharedEvent <MTLEvent>
 @property(readwrite) uint64_t signaledValue;
+/** Called once, when the value is at least `value`. */
 - (void)notifyListener:(MTLSharedEventListener*)listener
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block;
 /** NO: it took longer. */
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds;
+/** For -newSharedEventWithHandle:, in this process. */
 - (MTLSharedEventHandle*)newSharedEventHandle;
 @end
 

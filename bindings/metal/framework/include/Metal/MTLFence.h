@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Fences order passes, of one queue or several. A pass that waits for a fence waits for the latest update that was
+ * committed before it. */
 #ifndef SMELT_METAL_MTLFENCE_H
 #define SMELT_METAL_MTLFENCE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* One piece of memory that buffers are cut from. */
+/* One piece of memory that buffers are cut from. Its buffers are tracked together when the heap is tracked, and not at
+ * all otherwise (the default). */
 #ifndef SMELT_METAL_MTLHEAP_H
 #define SMELT_METAL_MTLHEAP_H
 
@@ -34,6 +35,7 @@ typedef NS_ENUM(NSInteger, MTLHeapType) {
 - (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment;
 /** nil when there is no room. */
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
+/** Of placement heaps. */
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options offset:(NSUInteger)offset;
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 @end

@@ -58,6 +58,7 @@ typedef NS_ENUM(NSUInteger, MTLFunctionType) {
 
 MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 
+/** How Metal source is compiled. Defaults are Metal's: fast math, the newest language version. */
 @interface MTLCompileOptions : SmeltMetalObject <NSCopying>
 /** Names to strings or numbers, as -D. */
 @property(copy) NSDictionary<NSString*, NSObject*>* preprocessorMacros;
@@ -69,6 +70,7 @@ MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 @property MTLLibraryType libraryType;
 @property MTLLibraryOptimizationLevel optimizationLevel;
 @property BOOL preserveInvariance;
+/** Messages of kernels (os_log, Metal 3.2) are kept, and written to standard error. */
 @property BOOL enableLogging;
 @property NSUInteger maxTotalThreadsPerThreadgroup;
 @end
@@ -84,11 +86,14 @@ MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 @property(copy, atomic) NSString* label;
 @property(readonly) id<MTLDevice> device;
 @property(readonly) MTLFunctionType functionType;
+/** The specialised name, if one was given. */
 @property(readonly) NSString* name;
 @property(readonly) MTLFunctionOptions options;
 @property(readonly) NSDictionary<NSString*, MTLFunctionConstant*>* functionConstantsDictionary;
-/** For the kernel's argument buffer at [[buffer(index)]], laid out as the kernel reads it. */
+/** For the kernel's argument buffer at [[buffer(index)]], laid out as the kernel reads it. nil,
+ * which is misuse, when there is none. */
 - (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index;
+/** `reflection`, if not nil, gets what the pipeline says about that argument. */
 - (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index
                                                  reflection:(MTLAutoreleasedArgument*)reflection;
 @end

@@ -24,6 +24,7 @@
 - (void)removeAllocations:(const id<MTLAllocation> __unsafe_unretained[])allocations count:(NSUInteger)count;
 - (void)removeAllAllocations;
 - (BOOL)containsAllocation:(id<MTLAllocation>)allocation;
+/** Additions and removals count from here on, as in Metal. */
 - (void)commit;
 @end
 

@@ -55,6 +55,7 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
 @property BOOL supportArgumentBuffers;
 @end
 
+/** Immutable, for any thread. */
 @protocol MTLSamplerState <NSObject>
 @property(readonly) NSString* label;
 @property(readonly) id<MTLDevice> device;

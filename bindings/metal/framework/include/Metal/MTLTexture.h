@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Textures. Pixel formats and types: docs/reference/textures.md. */
 #ifndef SMELT_METAL_MTLTEXTURE_H
 #define SMELT_METAL_MTLTEXTURE_H
 
@@ -50,6 +51,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
 @property MTLCPUCacheMode cpuCacheMode;
 @property MTLStorageMode storageMode;
 @property MTLHazardTrackingMode hazardTrackingMode;
+/** Remembered; every texture here may be used in every way. */
 @property MTLTextureUsage usage;
 @property BOOL allowGPUOptimizedContents;
 @end
@@ -66,9 +68,11 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
 @property(readonly) MTLTextureUsage usage;
 @property(readonly, getter=isFramebufferOnly) BOOL framebufferOnly;
 @property(readonly, getter=isShareable) BOOL shareable;
+/** Of a view: what it is a view of. */
 @property(readonly) id<MTLTexture> parentTexture;
 @property(readonly) NSUInteger parentRelativeLevel;
 @property(readonly) NSUInteger parentRelativeSlice;
+/** Of a texture in a buffer's memory. */
 @property(readonly) id<MTLBuffer> buffer;
 @property(readonly) NSUInteger bufferOffset;
 @property(readonly) NSUInteger bufferBytesPerRow;
@@ -93,6 +97,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
      bytesPerRow:(NSUInteger)bytesPerRow
       fromRegion:(MTLRegion)region
      mipmapLevel:(NSUInteger)level;
+/** The same texels in a format of as many bytes. */
 - (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format;
 - (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format
                                     textureType:(MTLTextureType)type

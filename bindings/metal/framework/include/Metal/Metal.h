@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The compute part of Metal for Objective-C, written from its public documentation. What is not declared is not there.
- */
+/* The compute part of Metal, written from its public documentation. What is not declared is not there. */
 #ifndef SMELT_METAL_METAL_H
 #define SMELT_METAL_METAL_H
 
