@@ -191,15 +191,7 @@ ArgumentEncoder* Function::newArgumentEncoder(NS::UInteger bufferIndex, const Au
   return made;
 }
 
-Device* ArgumentEncoder::device() const {
-  return from(this).device_;
-}
-NS::String* ArgumentEncoder::label() const {
-  return from(this).label_.get();
-}
-void ArgumentEncoder::setLabel(const NS::String* label) {
-  from(this).label_.set(label);
-}
+SMELT_LABEL_AND_DEVICE(ArgumentEncoder, from(this).label_, from(this).device_)
 NS::UInteger ArgumentEncoder::encodedLength() const {
   return from(this).bytes;
 }

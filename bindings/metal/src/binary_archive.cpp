@@ -93,15 +93,7 @@ BinaryArchive* Device::newBinaryArchive(const BinaryArchiveDescriptor* descripto
   return made;
 }
 
-NS::String* BinaryArchive::label() const {
-  return from(this).label.get();
-}
-void BinaryArchive::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* BinaryArchive::device() const {
-  return from(this).device;
-}
+SMELT_LABEL_AND_DEVICE(BinaryArchive, from(this).label, from(this).device)
 bool BinaryArchive::addComputePipelineFunctions(const ComputePipelineDescriptor* descriptor, NS::Error** error) {
   constexpr const char* kCall = "-[MTLBinaryArchive addComputePipelineFunctionsWithDescriptor:error:]";
   if (descriptor == nullptr || descriptor->computeFunction() == nullptr)

@@ -33,6 +33,9 @@ class ScopeObject final : public MTL::CaptureScope {
   MTL::Device* const device_;
   Label label_;
 };
+ScopeObject& from(const MTL::CaptureScope* scope) {
+  return const_cast<ScopeObject&>(static_cast<const ScopeObject&>(*scope));
+}
 class ManagerObject final : public MTL::CaptureManager {
  public:
   std::string_view class_name() const override { return "MTLCaptureManager"; }
@@ -72,15 +75,7 @@ SMELT_VALUE(CounterSampleBufferDescriptor, NS::UInteger, sampleCount, setSampleC
 SMELT_VALUE(CounterSampleBufferDescriptor, StorageMode, storageMode, setStorageMode, storage)
 SMELT_OBJECT(CounterSampleBufferDescriptor, CounterSet, counterSet, setCounterSet, set)
 
-Device* CaptureScope::device() const {
-  return static_cast<const ScopeObject*>(this)->device_;
-}
-NS::String* CaptureScope::label() const {
-  return static_cast<const ScopeObject*>(this)->label_.get();
-}
-void CaptureScope::setLabel(const NS::String* label) {
-  static_cast<ScopeObject*>(this)->label_.set(label);
-}
+SMELT_LABEL_AND_DEVICE(CaptureScope, from(this).label_, from(this).device_)
 
 SMELT_DESCRIPTOR(CaptureDescriptor, CaptureValues)
 NS::Object* CaptureDescriptor::captureObject() const {

@@ -99,15 +99,7 @@ void CommandBufferObject::complete() {
 namespace MTL {
 using namespace smelt::metal;
 
-NS::String* CommandBuffer::label() const {
-  return from(this).label.get();
-}
-void CommandBuffer::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* CommandBuffer::device() const {
-  return &from(this).queue->device;
-}
+SMELT_LABEL_AND_DEVICE(CommandBuffer, from(this).label, &from(this).queue->device)
 CommandQueue* CommandBuffer::commandQueue() const {
   return from(this).queue.get();
 }

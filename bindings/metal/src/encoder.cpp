@@ -129,15 +129,7 @@ BlitPassDescriptor* BlitPassDescriptor::blitPassDescriptor() {
   return alloc()->init()->autorelease();
 }
 
-NS::String* CommandEncoder::label() const {
-  return state_of(this).label.get();
-}
-void CommandEncoder::setLabel(const NS::String* label) {
-  state_of(this).label.set(label);
-}
-Device* CommandEncoder::device() const {
-  return &state_of(this).buffer->queue->device;
-}
+SMELT_LABEL_AND_DEVICE(CommandEncoder, state_of(this).label, &state_of(this).buffer->queue->device)
 void CommandEncoder::endEncoding() {
   state_of(this).end(this);
 }

@@ -150,15 +150,7 @@ void Library::newFunction(const FunctionDescriptor* descriptor, const NewFunctio
   }).detach();
 }
 
-NS::String* Function::label() const {
-  return from(this).label.get();
-}
-void Function::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* Function::device() const {
-  return &from(this).library->device;
-}
+SMELT_LABEL_AND_DEVICE(Function, from(this).label, &from(this).library->device)
 FunctionType Function::functionType() const {
   return type_of(from(this).kind);
 }

@@ -130,15 +130,7 @@ Heap* Device::newHeap(const HeapDescriptor* descriptor) {
   return heap;
 }
 
-NS::String* Heap::label() const {
-  return from(this).label.get();
-}
-void Heap::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* Heap::device() const {
-  return from(this).device;
-}
+SMELT_LABEL_AND_DEVICE(Heap, from(this).label, from(this).device)
 ResourceOptions Heap::resourceOptions() const {
   return from(this).options;
 }

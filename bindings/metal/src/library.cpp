@@ -250,15 +250,7 @@ void Device::newLibrary(const NS::String* source, const CompileOptions* options,
   }).detach();
 }
 
-NS::String* Library::label() const {
-  return from(this).label.get();
-}
-void Library::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* Library::device() const {
-  return &from(this).device;
-}
+SMELT_LABEL_AND_DEVICE(Library, from(this).label, &from(this).device)
 NS::Data* Library::libraryDataContents() const {
   const auto metallib = from(this).make_metallib();
   return metallib ? NS::Data::data(metallib->bytes.data(), metallib->bytes.size()) : nullptr;

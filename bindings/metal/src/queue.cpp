@@ -255,15 +255,7 @@ CommandQueue* Device::newCommandQueue(const CommandQueueDescriptor* descriptor) 
   return newCommandQueue(descriptor->maxCommandBufferCount());
 }
 
-NS::String* CommandQueue::label() const {
-  return from(this).label.get();
-}
-void CommandQueue::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* CommandQueue::device() const {
-  return &from(this).device;
-}
+SMELT_LABEL_AND_DEVICE(CommandQueue, from(this).label, &from(this).device)
 CommandBuffer* CommandQueue::commandBuffer() {
   return new_command_buffer(from(this), true, CommandBufferErrorOptionNone);
 }

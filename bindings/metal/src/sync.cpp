@@ -89,24 +89,8 @@ SharedEvent* Device::newSharedEvent(const SharedEventHandle* handle) {
   return event;
 }
 
-Device* Fence::device() const {
-  return from(this).device;
-}
-NS::String* Fence::label() const {
-  return from(this).label.get();
-}
-void Fence::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
-Device* Event::device() const {
-  return from(this).device;
-}
-NS::String* Event::label() const {
-  return from(this).label.get();
-}
-void Event::setLabel(const NS::String* label) {
-  from(this).label.set(label);
-}
+SMELT_LABEL_AND_DEVICE(Fence, from(this).label, from(this).device)
+SMELT_LABEL_AND_DEVICE(Event, from(this).label, from(this).device)
 NS::String* SharedEventHandle::label() const {
   return static_cast<const HandleObject*>(this)->label_.get();
 }

@@ -35,3 +35,15 @@ class Label {
 };
 
 }  // namespace smelt::metal
+
+// The label and the device of a CLASS. LABEL is its Label, and may say `this`.
+#define SMELT_LABEL_AND_DEVICE(CLASS, LABEL, DEVICE) \
+  NS::String* CLASS::label() const {                 \
+    return (LABEL).get();                            \
+  }                                                  \
+  void CLASS::setLabel(const NS::String* label) {    \
+    (LABEL).set(label);                              \
+  }                                                  \
+  Device* CLASS::device() const {                    \
+    return DEVICE;                                   \
+  }
