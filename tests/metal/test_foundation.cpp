@@ -115,6 +115,8 @@ TEST_CASE("strings") {
   CHECK(mixed->cString(NS::ASCIIStringEncoding) == nullptr);
   CHECK(text(NS::String::string("\xe4", NS::ISOLatin1StringEncoding)) == "\xc3\xa4");
   CHECK(text(NS::String::string("a\xe4", NS::ASCIIStringEncoding)) == "a\xc3\xa4");  // a byte, a character
+  for (const char* bytes : {"\xff", "\xc0\xaf", "\xed\xa0\x80"})  // no byte of UTF-8, an overlong "/", a surrogate
+    CHECK(NS::String::string(bytes, NS::UTF8StringEncoding) == nullptr);
   CHECK(text("one")->isEqualToString(text("one")));
   CHECK(text("one")->isEqual(text("one")));
   CHECK(text("one")->hash() == text("one")->hash());

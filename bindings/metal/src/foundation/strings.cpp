@@ -2,6 +2,7 @@
 #include "Foundation/strings.hpp"
 
 #include "foundation/made.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,52 +43,11 @@ class StringPlace final : public NS::String {
 };
 
 std::optional<std::string> decode(const char* bytes, size_t length, NS::StringEncoding encoding) {
-  std::string text(bytes, length);
-  switch (encoding) {
-    case NS::UTF8StringEncoding:
-      return text;
-    // Programs that run on Macs call source ASCII whose comments have other letters (MLX does).
-    case NS::ASCIIStringEncoding:
-    case NS::ISOLatin1StringEncoding: {
-      std::string wide;
-      for (const unsigned char c : text) {
-        if (c < 128) {
-          wide += static_cast<char>(c);
-        } else {
-          wide += static_cast<char>(0xc0 | (c >> 6));
-          wide += static_cast<char>(0x80 | (c & 63));
-        }
-      }
-      return wide;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-/// The text as UTF-16. Bytes that are no UTF-8 become U+FFFD.
-std::u16string units_of(const std::string& text) {
-  std::u16string units;
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t count = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    uint32_t point = count == 0 ? 0xfffd : count == 1 ? lead : lead & (0xff >> (count + 1));
-    bool whole = count != 0 && i + count <= text.size();
-    for (size_t k = 1; whole && k < count; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      whole = next >> 6 == 2;
-      point = point << 6 | (next & 63);
-    }
-    if (!whole) point = 0xfffd;
-    i += whole ? count : 1;
-    if (point < 0x10000) {
-      units += static_cast<char16_t>(point);
-    } else {
-      units += static_cast<char16_t>(0xd7c0 + (point >> 10));
-      units += static_cast<char16_t>(0xdc00 + (point & 0x3ff));
-    }
-  }
-  return units;
+  // Programs that run on Macs call source ASCII whose comments have other letters (MLX does).
+  if (encoding == NS::ASCIIStringEncoding) encoding = NS::ISOLatin1StringEncoding;
+  std::string text;
+  if (encoding == NS::UTF16StringEncoding || !foundation::decode({bytes, length}, encoding, text)) return std::nullopt;
+  return text;
 }
 
 char lower(char c) {
@@ -219,15 +179,16 @@ String* String::init(void* bytes, UInteger length, StringEncoding encoding, bool
   return instead_of(this, made);
 }
 unichar String::character(UInteger index) const {
-  const std::u16string units = units_of(text());
+  const std::u16string units = smelt::foundation::to_utf16(text());
   return index < units.size() ? units[index] : u'\0';
 }
 UInteger String::length() const {
-  return units_of(text()).size();
+  return smelt::foundation::to_utf16(text()).size();
 }
 const char* String::cString(StringEncoding encoding) const {
-  const auto ascii = [&] { return std::all_of(text().begin(), text().end(), [](char c) { return c >= 0; }); };
-  return encoding == UTF8StringEncoding || (encoding == ASCIIStringEncoding && ascii()) ? text().c_str() : nullptr;
+  const bool is_kept =
+      encoding == ASCIIStringEncoding ? smelt::foundation::is_ascii(text()) : encoding == UTF8StringEncoding;
+  return is_kept ? text().c_str() : nullptr;
 }
 const char* String::utf8String() const {
   return text().c_str();
@@ -244,8 +205,9 @@ bool String::isEqualToString(const String* other) const {
   return other != nullptr && text() == other->text();
 }
 Range String::rangeOfString(const String* other, StringCompareOptions options) const {
-  std::u16string in = units_of((options & CaseInsensitiveSearch) != 0 ? lower(text()) : text());
-  std::u16string what = units_of((options & CaseInsensitiveSearch) != 0 ? lower(text_of(other)) : text_of(other));
+  std::u16string in = smelt::foundation::to_utf16((options & CaseInsensitiveSearch) != 0 ? lower(text()) : text());
+  std::u16string what =
+      smelt::foundation::to_utf16((options & CaseInsensitiveSearch) != 0 ? lower(text_of(other)) : text_of(other));
   if (what.empty()) return {UInteger(NotFound), 0};
   const size_t at = (options & BackwardsSearch) != 0 ? in.rfind(what) : in.find(what);
   if (at == std::u16string::npos) return {UInteger(NotFound), 0};
