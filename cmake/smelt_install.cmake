@@ -58,7 +58,7 @@ endif()
 if(TARGET smelt_metal)
   install(TARGETS smelt_metal LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT metal NAMELINK_COMPONENT metal-dev)
   install(DIRECTORY bindings/metal/include/ ${PROJECT_BINARY_DIR}/bindings/metal/include/
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev)
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev FILES_MATCHING PATTERN *.hpp)
   configure_file(cmake/smelt-metal.pc.in ${PROJECT_BINARY_DIR}/smelt-metal.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT metal-dev)
 endif()
@@ -67,6 +67,8 @@ if(TARGET smelt_metal_objc)
           COMPONENT metal-objc NAMELINK_COMPONENT metal-objc-dev)
   install(DIRECTORY bindings/metal/objc/include/ bindings/metal/foundation/include/ bindings/metal/framework/include/
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-objc-dev)
+  install(FILES ${PROJECT_BINARY_DIR}/bindings/metal/include/Metal/MTLPixelFormat.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal/Metal COMPONENT metal-objc-dev)
   configure_file(cmake/smelt-metal-objc.pc.in ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT metal-objc-dev)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes what follows from the headers of Metal for Objective-C (framework/include/Metal), which declare the interface:
 
-    mirror.py headers FOLDER   FOLDER/Metal/MTL*.hpp, the same enumerations and classes in C++ with metal-cpp's names
+    mirror.py headers FOLDER   FOLDER/Metal/MTL*.hpp, the same enumerations and classes in C++ with metal-cpp's names;
+                               and MTLPixelFormat.h, from the loader's table
     mirror.py forward FILE     the classes of Objective-C, whose methods call the functions of C++
 
 `- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;` becomes the function
@@ -12,7 +13,9 @@ import pathlib
 import re
 import sys
 
-HEADERS = pathlib.Path(__file__).parent / "framework/include/Metal"
+HERE = pathlib.Path(__file__).resolve().parent
+HEADERS = HERE / "framework/include/Metal"
+PIXEL_FORMATS = HERE.parents[1] / "loader/include/smelt/loader/pixel_formats.def"
 
 # The C++ name is the first word of the selector, up to "With" if the word has an argument. These names differ.
 NAMES = {
@@ -236,8 +239,25 @@ ITEM = re.compile(
     re.S | re.M)
 
 
-def items_of(path):
-    return [match.groupdict() for match in ITEM.finditer(path.read_text())]
+def pixel_formats():
+    """MTLPixelFormat.h: `rgba8unorm_srgb` of the table is MTLPixelFormatRGBA8Unorm_sRGB."""
+    values = ["  MTLPixelFormatInvalid = 0,"]
+    for name, number in re.findall(r"^SMELT_\w+_FORMAT\((\w+), (\d+),", PIXEL_FORMATS.read_text(), re.M):
+        name = re.sub(r"(\d)X(\d)", r"\1x\2", name.upper())
+        for word in ("Unorm", "Snorm", "Uint", "Sint", "Ufloat", "Float", "sRGB", "Depth", "Stencil"):
+            name = name.replace(word.upper(), word)
+        values.append(f"  MTLPixelFormat{name} = {number},")
+    return ["/* Made by mirror.py from pixel_formats.def. */",
+            "/* The formats of textures, and those that are refused by name (docs/reference/textures.md). */",
+            "#ifndef SMELT_METAL_MTLPIXELFORMAT_H", "#define SMELT_METAL_MTLPIXELFORMAT_H", "",
+            "#import <Metal/MTLTypes.h>", "",
+            "typedef NS_ENUM(NSUInteger, MTLPixelFormat) {", *values, "};", "", "#endif"]
+
+
+def items_of(name):
+    """The declarations and comments of a header."""
+    text = "\n".join(pixel_formats()) if name == "MTLPixelFormat" else (HEADERS / f"{name}.h").read_text()
+    return [match.groupdict() for match in ITEM.finditer(text)]
 
 
 def base_of(item):
@@ -278,11 +298,12 @@ def enumeration_of(item):
     return head + [values, "};"]
 
 
-def header_of(path):
+def header_of(name):
     about, includes, lines, note = [], [], [], None
-    for item in items_of(path):
+    for item in items_of(name):
         if item["note"] and not item["note"].startswith("*"):
-            about += [] if "SPDX" in item["note"] else comment(item["note"], "//")
+            is_about = not re.match(" SPDX| Made by", item["note"])
+            about += comment(item["note"], "//") if is_about else []
         elif item["header"]:
             includes.append(f'#include "Metal/{item["header"]}.hpp"')
         elif item["other"]:
@@ -294,7 +315,7 @@ def header_of(path):
         elif item["name"] and item["name"] not in ONLY_OBJECTIVE_C:
             lines += class_of(item, note)
         note = item["note"] and item["note"][1:]
-    head = [f"// Made by mirror.py from {path.name}.", *about, "#pragma once", "", *includes]
+    head = [f"// Made by mirror.py from {name}.h.", *about, "#pragma once", "", *includes]
     return head + ["", "namespace MTL {", "", *lines, "", "}  // namespace MTL"] if lines else head
 
 
@@ -305,11 +326,12 @@ def write(path, lines):
 
 def write_headers(folder):
     folder = pathlib.Path(folder) / "Metal"
-    paths = [path for path in sorted(HEADERS.glob("*.h")) if path.name != "MTLTypes.h"]
-    for path in paths:
-        write(folder / f"{path.stem}.hpp", header_of(path))
-    names = sorted(item["name"] for path in paths for item in items_of(path) if item["name"])
-    declared = [f"class {name};" for name in names if name not in ONLY_OBJECTIVE_C]
+    names = [name for name in in_order("Metal", []) if name != "MTLTypes"]
+    for name in names:
+        write(folder / f"{name}.hpp", header_of(name))
+    write(folder / "MTLPixelFormat.h", pixel_formats())
+    classes = sorted({item["name"] for name in names for item in items_of(name) if item["name"]} - ONLY_OBJECTIVE_C)
+    declared = [f"class {name};" for name in classes]
     write(folder / "classes.hpp", ["// Made by mirror.py.", "#pragma once", "", "namespace MTL {", *declared, "}"])
 
 
@@ -330,7 +352,7 @@ def forwarding_class(item):
 
 def in_order(name, order):
     """Adds a header to the list, after those that it imports."""
-    for item in items_of(HEADERS / f"{name}.h"):
+    for item in items_of(name):
         if item["header"] and item["header"] not in order:
             in_order(item["header"], order)
     order.append(name)
@@ -340,7 +362,7 @@ def in_order(name, order):
 def write_forward(file):
     lines = ["// Made by mirror.py.", '#include "bridge.hpp"', "", "using namespace smelt::framework;"]
     for name in in_order("Metal", []):
-        for item in items_of(HEADERS / f"{name}.h"):
+        for item in items_of(name):
             if item["name"] and "MTL" + item["name"] not in NOT_FORWARDED:
                 lines += ["", *forwarding_class(item)]
     write(pathlib.Path(file), lines)
