@@ -249,9 +249,8 @@ def pixel_formats():
         values.append(f"  MTLPixelFormat{name} = {number},")
     return ["/* Made by mirror.py from pixel_formats.def. */",
             "/* The formats of textures, and those that are refused by name (docs/reference/textures.md). */",
-            "#ifndef SMELT_METAL_MTLPIXELFORMAT_H", "#define SMELT_METAL_MTLPIXELFORMAT_H", "",
-            "#import <Metal/MTLTypes.h>", "",
-            "typedef NS_ENUM(NSUInteger, MTLPixelFormat) {", *values, "};", "", "#endif"]
+            "#pragma once", "", "#import <Metal/MTLTypes.h>", "",
+            "typedef NS_ENUM(NSUInteger, MTLPixelFormat) {", *values, "};"]
 
 
 def items_of(name):

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Everything that is declared is there; the system calls itself macOS 15. */
-#ifndef SMELT_AVAILABILITY_H
-#define SMELT_AVAILABILITY_H
+#pragma once
 
 #define __MAC_10_15 101500
 #define __MAC_11_0 110000
@@ -25,5 +24,3 @@
 #define NS_AVAILABLE(...)
 #define NS_AVAILABLE_MAC(...)
 #define NS_DEPRECATED(...)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The program is built as for macOS, on the processor that it runs on. */
-#ifndef SMELT_TARGETCONDITIONALS_H
-#define SMELT_TARGETCONDITIONALS_H
+#pragma once
 
 #define TARGET_OS_MAC 1
 #define TARGET_OS_OSX 1
@@ -20,6 +19,4 @@
 #else
 #define TARGET_CPU_ARM64 0
 #define TARGET_CPU_X86_64 1
-#endif
-
 #endif

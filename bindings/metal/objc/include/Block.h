@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Blocks, as Clang's document "Block Implementation Specification" says. */
-#ifndef SMELT_OBJC_BLOCK_H
-#define SMELT_OBJC_BLOCK_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,5 +16,3 @@ __attribute__((visibility("default"))) void _Block_release(const void* block);
 
 #define Block_copy(...) ((__typeof(__VA_ARGS__))_Block_copy((const void*)(__VA_ARGS__)))
 #define Block_release(...) _Block_release((const void*)(__VA_ARGS__))
-
-#endif

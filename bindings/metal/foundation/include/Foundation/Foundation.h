@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The part of Apple's Foundation that programs for Metal use, written from its public documentation. What is not
  * declared is not there; docs/reference/objective-c.md has the list. */
-#ifndef SMELT_FOUNDATION_FOUNDATION_H
-#define SMELT_FOUNDATION_FOUNDATION_H
+#pragma once
 
 #import <Foundation/NSArray.h>
 #import <Foundation/NSAutoreleasePool.h>
@@ -38,6 +37,4 @@
 #include <unistd.h>
 #ifndef __cplusplus
 #include <stdatomic.h>
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSARRAY_H
-#define SMELT_FOUNDATION_NSARRAY_H
+#pragma once
 
 #import <Foundation/NSEnumerator.h>
 
@@ -47,5 +46,3 @@
 - (void)removeAllObjects;
 - (void)sortUsingComparator:(NS_NOESCAPE NSComparator)compare;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A program has one bundle: the folder that it lies in. */
-#ifndef SMELT_FOUNDATION_NSBUNDLE_H
-#define SMELT_FOUNDATION_NSBUNDLE_H
+#pragma once
 
 #import <Foundation/NSURL.h>
 
@@ -20,5 +19,3 @@
 - (NSString*)pathForResource:(NSString*)name ofType:(NSString*)extension;
 - (NSURL*)URLForResource:(NSString*)name withExtension:(NSString*)extension;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSDATA_H
-#define SMELT_FOUNDATION_NSDATA_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -46,5 +45,3 @@ typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) {
 - (void)appendBytes:(const void*)bytes length:(NSUInteger)length;
 - (void)appendData:(NSData*)other;
 @end
-
-#endif

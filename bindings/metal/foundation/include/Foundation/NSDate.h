@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSDATE_H
-#define SMELT_FOUNDATION_NSDATE_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -14,5 +13,3 @@
 - (NSTimeInterval)timeIntervalSinceDate:(NSDate*)other;
 @end
 FOUNDATION_EXPORT CFAbsoluteTime CFAbsoluteTimeGetCurrent(void);
-
-#endif

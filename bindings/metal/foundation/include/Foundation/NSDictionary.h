@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Keys are copied, and enumerated in the order in which they came. */
-#ifndef SMELT_FOUNDATION_NSDICTIONARY_H
-#define SMELT_FOUNDATION_NSDICTIONARY_H
+#pragma once
 
 #import <Foundation/NSArray.h>
 
@@ -39,5 +38,3 @@
 - (void)removeAllObjects;
 - (void)addEntriesFromDictionary:(NSDictionary<KeyType, ObjectType>*)other;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSENUMERATOR_H
-#define SMELT_FOUNDATION_NSENUMERATOR_H
+#pragma once
 
 #import <Foundation/NSObject.h>
 
@@ -20,5 +19,3 @@ typedef struct {
 @interface NSEnumerator<ObjectType> : NSObject <NSFastEnumeration>
 - (ObjectType)nextObject;
 @end
-
-#endif

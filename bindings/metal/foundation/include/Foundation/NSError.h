@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSERROR_H
-#define SMELT_FOUNDATION_NSERROR_H
+#pragma once
 
 #import <Foundation/NSDictionary.h>
 
@@ -33,5 +32,3 @@ enum {
 @property(readonly, copy) NSString* localizedDescription;
 @property(readonly, copy) NSString* localizedFailureReason;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSEXCEPTION_H
-#define SMELT_FOUNDATION_NSEXCEPTION_H
+#pragma once
 
 #import <Foundation/NSDictionary.h>
 
@@ -28,5 +27,3 @@ FOUNDATION_EXPORT NSExceptionName const NSMallocException;
 #define NSCAssert NSAssert
 #define NSParameterAssert(condition) NSAssert((condition), @"not so: %s", #condition)
 #define NSCParameterAssert NSParameterAssert
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSFILEMANAGER_H
-#define SMELT_FOUNDATION_NSFILEMANAGER_H
+#pragma once
 
 #import <Foundation/NSData.h>
 #import <Foundation/NSError.h>
@@ -36,5 +35,3 @@ FOUNDATION_EXPORT NSFileAttributeType const NSFileTypeUnknown;
 - (NSData*)contentsAtPath:(NSString*)path;
 @end
 FOUNDATION_EXPORT NSString* NSTemporaryDirectory(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSHASHTABLE_H
-#define SMELT_FOUNDATION_NSHASHTABLE_H
+#pragma once
 
 #import <Foundation/NSSet.h>
 
@@ -33,5 +32,3 @@ static const NSHashTableOptions NSHashTableObjectPointerPersonality = NSPointerF
 - (void)removeAllObjects;
 - (NSEnumerator<ObjectType>*)objectEnumerator;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSLOCK_H
-#define SMELT_FOUNDATION_NSLOCK_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -23,5 +22,3 @@
 - (void)broadcast;
 @property(copy) NSString* name;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Foundation's numbers, and the words that its declarations use. */
-#ifndef SMELT_FOUNDATION_NSOBJCRUNTIME_H
-#define SMELT_FOUNDATION_NSOBJCRUNTIME_H
+#pragma once
 
 #include <Availability.h>
 #include <TargetConditionals.h>
@@ -94,5 +93,3 @@ FOUNDATION_EXPORT SEL NSSelectorFromString(NSString* name);
 FOUNDATION_EXPORT NSString* NSStringFromSelector(SEL selector);
 FOUNDATION_EXPORT Class NSClassFromString(NSString* name);
 FOUNDATION_EXPORT NSString* NSStringFromClass(Class of);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The root class. Any thread may retain and release any object; what else a thread may do, each class says. A class
  * that says nothing is safe to read from many threads, and to change from one. */
-#ifndef SMELT_FOUNDATION_NSOBJECT_H
-#define SMELT_FOUNDATION_NSOBJECT_H
+#pragma once
 
 #import <Foundation/NSObjCRuntime.h>
 
@@ -79,5 +78,3 @@ NS_ROOT_CLASS @interface NSObject<NSObject> { Class isa; }
 typedef const void* CFTypeRef;
 FOUNDATION_EXPORT CFTypeRef CFRetain(CFTypeRef object);
 FOUNDATION_EXPORT void CFRelease(CFTypeRef object);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSPROCESSINFO_H
-#define SMELT_FOUNDATION_NSPROCESSINFO_H
+#pragma once
 
 #import <Foundation/NSDictionary.h>
 
@@ -24,5 +23,3 @@ typedef struct {
 @property(readonly, copy) NSString* operatingSystemVersionString;
 - (BOOL)isOperatingSystemAtLeastVersion:(NSOperatingSystemVersion)version;
 @end
-
-#endif

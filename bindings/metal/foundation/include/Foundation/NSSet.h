@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSSET_H
-#define SMELT_FOUNDATION_NSSET_H
+#pragma once
 
 #import <Foundation/NSDictionary.h>
 
@@ -25,5 +24,3 @@
 - (void)removeObject:(ObjectType)object;
 - (void)removeAllObjects;
 @end
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Text. Lengths and places are in UTF-16 units, as in Apple's Foundation; it is kept as UTF-8. Letter case and numbers
  * are ASCII's. Of the encodings ASCII, UTF-8, ISO Latin 1 and UTF-16 are known; another gives nil. */
-#ifndef SMELT_FOUNDATION_NSSTRING_H
-#define SMELT_FOUNDATION_NSSTRING_H
+#pragma once
 
 #import <Foundation/NSObject.h>
 #include <stdarg.h>
@@ -116,5 +115,3 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
   const char* data_;
 }
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Of files: "file:///a/b", or a path. */
-#ifndef SMELT_FOUNDATION_NSURL_H
-#define SMELT_FOUNDATION_NSURL_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -22,5 +21,3 @@
 @property(readonly, copy) NSURL* URLByDeletingLastPathComponent;
 @property(readonly, copy) NSURL* URLByDeletingPathExtension;
 @end
-
-#endif

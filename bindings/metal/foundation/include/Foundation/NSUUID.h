@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSUUID_H
-#define SMELT_FOUNDATION_NSUUID_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -16,5 +15,3 @@ typedef unsigned char uuid_t[16];
 - (void)getUUIDBytes:(uuid_t)bytes;
 @property(readonly, copy) NSString* UUIDString;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_FOUNDATION_NSVALUE_H
-#define SMELT_FOUNDATION_NSVALUE_H
+#pragma once
 
 #import <Foundation/NSString.h>
 
@@ -46,5 +45,3 @@
 - (NSComparisonResult)compare:(NSNumber*)other;
 - (BOOL)isEqualToNumber:(NSNumber*)other;
 @end
-
-#endif

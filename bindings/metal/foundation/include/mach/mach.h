@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Pages of the program by Mach's names, over mmap. */
-#ifndef SMELT_MACH_MACH_H
-#define SMELT_MACH_MACH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline kern_return_t vm_deallocate(vm_map_t task, vm_address_t address, v
   (void)task;
   return munmap((void*)address, size) == 0 ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
 }
-
-#endif

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_MACH_VM_PAGE_SIZE_H
-#define SMELT_MACH_VM_PAGE_SIZE_H
+#pragma once
 
 #include <mach/mach.h>
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Facts about the machine by the names that macOS gives them. */
-#ifndef SMELT_SYS_SYSCTL_H
-#define SMELT_SYS_SYSCTL_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ static inline int sysctlbyname(const char* name, void* old, size_t* old_size, vo
   }
   return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a function says about its arguments. */
-#ifndef SMELT_METAL_MTLARGUMENT_H
-#define SMELT_METAL_MTLARGUMENT_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -125,5 +124,3 @@ typedef MTLArgument* __autoreleasing MTLAutoreleasedArgument;
 @property(readonly) NSUInteger threadgroupMemoryAlignment;
 @property(readonly) NSUInteger threadgroupMemoryDataSize;
 @end
-
-#endif

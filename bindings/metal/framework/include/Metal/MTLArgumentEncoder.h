@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Argument buffers, by descriptors or as a function reads them. Addresses are plain numbers on these devices, so a
  * program may also write the gpuAddress of its buffers into the structure that its kernel declares. */
-#ifndef SMELT_METAL_MTLARGUMENTENCODER_H
-#define SMELT_METAL_MTLARGUMENTENCODER_H
+#pragma once
 
 #import <Metal/MTLArgument.h>
 
@@ -40,5 +39,3 @@
 /** Where the constant's bytes go. Constants that follow each other lie as in the structure. */
 - (void*)constantDataAtIndex:(NSUInteger)index NS_RETURNS_INNER_POINTER;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compiled kernels in a file: a package of smelt that any of its tools reads. */
-#ifndef SMELT_METAL_MTLBINARYARCHIVE_H
-#define SMELT_METAL_MTLBINARYARCHIVE_H
+#pragma once
 
 #import <Metal/MTLComputePipeline.h>
 
@@ -25,5 +24,3 @@ MTL_EXPORT NSErrorDomain const MTLBinaryArchiveDomain;
                                             error:(NSError* __autoreleasing*)error;
 - (BOOL)serializeToURL:(NSURL*)url error:(NSError* __autoreleasing*)error;
 @end
-
-#endif

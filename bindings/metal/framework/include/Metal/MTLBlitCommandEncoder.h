@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLBLITCOMMANDENCODER_H
-#define SMELT_METAL_MTLBLITCOMMANDENCODER_H
+#pragma once
 
 #import <Metal/MTLCommandEncoder.h>
 #import <Metal/MTLResource.h>
@@ -51,5 +50,3 @@
 - (void)updateFence:(id<MTLFence>)fence;
 - (void)waitForFence:(id<MTLFence>)fence;
 @end
-
-#endif

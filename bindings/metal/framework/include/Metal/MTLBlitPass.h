@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLBLITPASS_H
-#define SMELT_METAL_MTLBLITPASS_H
+#pragma once
 
 #import <Metal/MTLCommandEncoder.h>
 
 @interface MTLBlitPassDescriptor : SmeltMetalObject <NSCopying>
 + (MTLBlitPassDescriptor*)blitPassDescriptor;
 @end
-
-#endif

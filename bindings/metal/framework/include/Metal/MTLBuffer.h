@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLBUFFER_H
-#define SMELT_METAL_MTLBUFFER_H
+#pragma once
 
 #import <Metal/MTLTexture.h>
 
@@ -19,5 +18,3 @@
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)range;
 - (void)removeAllDebugMarkers;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Captures, which there are none of: starting one gives MTLCaptureErrorNotSupported. SMELT_TRACE writes what ran. */
-#ifndef SMELT_METAL_MTLCAPTUREMANAGER_H
-#define SMELT_METAL_MTLCAPTUREMANAGER_H
+#pragma once
 
 #import <Metal/MTLCaptureScope.h>
 
@@ -34,5 +33,3 @@ MTL_EXPORT NSErrorDomain const MTLCaptureErrorDomain;
 @property(strong) id<MTLCaptureScope> defaultCaptureScope;
 @property(readonly) BOOL isCapturing;
 @end
-
-#endif

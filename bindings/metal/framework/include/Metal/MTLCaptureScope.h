@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLCAPTURESCOPE_H
-#define SMELT_METAL_MTLCAPTURESCOPE_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -10,5 +9,3 @@
 - (void)beginScope;
 - (void)endScope;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLCOMMANDBUFFER_H
-#define SMELT_METAL_MTLCOMMANDBUFFER_H
+#pragma once
 
 #import <Metal/MTLBlitPass.h>
 #import <Metal/MTLComputePass.h>
@@ -78,5 +77,3 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer> buffer);
 /** Until it has completed and its handlers have returned; in a handler of the same queue: until it has completed. */
 - (void)waitUntilCompleted;
 @end
-
-#endif

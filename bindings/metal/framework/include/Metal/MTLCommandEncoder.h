@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLCOMMANDENCODER_H
-#define SMELT_METAL_MTLCOMMANDENCODER_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -22,5 +21,3 @@ typedef NS_ENUM(NSUInteger, MTLDispatchType) {
 - (void)pushDebugGroup:(NSString*)name;
 - (void)popDebugGroup;
 @end
-
-#endif

@@ -4,8 +4,7 @@
  * of two command buffers. Resources that are not tracked, and addresses that a kernel finds in memory without
  * -useResource:usage:, need fences, barriers or events. Passes of different queues run in any order, unless an event
  * orders them, or a fence whose update was committed before the pass that waits for it. */
-#ifndef SMELT_METAL_MTLCOMMANDQUEUE_H
-#define SMELT_METAL_MTLCOMMANDQUEUE_H
+#pragma once
 
 #import <Metal/MTLCommandBuffer.h>
 
@@ -27,5 +26,3 @@
 - (void)removeResidencySet:(id<MTLResidencySet>)set;
 - (void)removeResidencySets:(const id<MTLResidencySet> __unsafe_unretained[])sets count:(NSUInteger)count;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Bindings stay until they are replaced. What a dispatch uses is taken down when it is encoded. */
-#ifndef SMELT_METAL_MTLCOMPUTECOMMANDENCODER_H
-#define SMELT_METAL_MTLCOMPUTECOMMANDENCODER_H
+#pragma once
 
 #import <Metal/MTLCommandEncoder.h>
 #import <Metal/MTLResource.h>
@@ -52,5 +51,3 @@
                  atSampleIndex:(NSUInteger)index
                    withBarrier:(BOOL)barrier;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLCOMPUTEPASS_H
-#define SMELT_METAL_MTLCOMPUTEPASS_H
+#pragma once
 
 #import <Metal/MTLCommandEncoder.h>
 
@@ -8,5 +7,3 @@
 + (MTLComputePassDescriptor*)computePassDescriptor;
 @property MTLDispatchType dispatchType;
 @end
-
-#endif

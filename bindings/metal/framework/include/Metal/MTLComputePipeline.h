@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compute pipelines: a function with its constants, ready to run. */
-#ifndef SMELT_METAL_MTLCOMPUTEPIPELINE_H
-#define SMELT_METAL_MTLCOMPUTEPIPELINE_H
+#pragma once
 
 #import <Metal/MTLLibrary.h>
 #import <Metal/MTLLinkedFunctions.h>
@@ -44,5 +43,3 @@ typedef MTLComputePipelineReflection* __autoreleasing MTLAutoreleasedComputePipe
 - (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
 - (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:(MTLVisibleFunctionTableDescriptor*)descriptor;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* There are no counters: asking for them says so. */
-#ifndef SMELT_METAL_MTLCOUNTERS_H
-#define SMELT_METAL_MTLCOUNTERS_H
+#pragma once
 
 #import <Metal/MTLResource.h>
 
@@ -47,5 +46,3 @@ typedef struct {
 @property(readonly) NSUInteger sampleCount;
 - (NSData*)resolveCounterRange:(NSRange)range;
 @end
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The device: its kernels run on the CPU of this machine. */
-#ifndef SMELT_METAL_MTLDEVICE_H
-#define SMELT_METAL_MTLDEVICE_H
+#pragma once
 
 #import <Metal/MTLArgumentEncoder.h>
 #import <Metal/MTLBinaryArchive.h>
@@ -176,5 +175,3 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
 
 MTL_EXPORT id<MTLDevice> MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 MTL_EXPORT NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
-
-#endif

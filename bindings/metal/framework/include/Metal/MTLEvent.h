@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Events order work between queues; shared events also between queues and threads. */
-#ifndef SMELT_METAL_MTLEVENT_H
-#define SMELT_METAL_MTLEVENT_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -35,5 +34,3 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 /** For -newSharedEventWithHandle:, in this process. */
 - (MTLSharedEventHandle*)newSharedEventHandle;
 @end
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Fences order passes, of one queue or several. A pass that waits for a fence waits for the latest update that was
  * committed before it. */
-#ifndef SMELT_METAL_MTLFENCE_H
-#define SMELT_METAL_MTLFENCE_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -10,5 +9,3 @@
 @property(readonly) id<MTLDevice> device;
 @property(copy) NSString* label;
 @end
-
-#endif

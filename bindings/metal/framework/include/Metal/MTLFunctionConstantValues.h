@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLFUNCTIONCONSTANTVALUES_H
-#define SMELT_METAL_MTLFUNCTIONCONSTANTVALUES_H
+#pragma once
 
 #import <Metal/MTLArgument.h>
 
@@ -12,5 +11,3 @@
 - (void)setConstantValues:(const void*)values type:(MTLDataType)type withRange:(NSRange)range;
 - (void)reset;
 @end
-
-#endif

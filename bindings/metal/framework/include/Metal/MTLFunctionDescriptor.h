@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLFUNCTIONDESCRIPTOR_H
-#define SMELT_METAL_MTLFUNCTIONDESCRIPTOR_H
+#pragma once
 
 #import <Metal/MTLFunctionConstantValues.h>
 
@@ -17,5 +16,3 @@ typedef NS_OPTIONS(NSUInteger, MTLFunctionOptions) {
 @property MTLFunctionOptions options;
 @property(copy) NSArray<id<MTLBinaryArchive>>* binaryArchives;
 @end
-
-#endif

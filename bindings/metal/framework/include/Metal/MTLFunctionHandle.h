@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLFUNCTIONHANDLE_H
-#define SMELT_METAL_MTLFUNCTIONHANDLE_H
+#pragma once
 
 #import <Metal/MTLLibrary.h>
 
@@ -10,5 +9,3 @@
 @property(readonly) NSString* name;
 @property(readonly) id<MTLDevice> device;
 @end
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* One piece of memory that buffers are cut from. Its buffers are tracked together when the heap is tracked, and not at
  * all otherwise (the default). */
-#ifndef SMELT_METAL_MTLHEAP_H
-#define SMELT_METAL_MTLHEAP_H
+#pragma once
 
 #import <Metal/MTLBuffer.h>
 
@@ -39,5 +38,3 @@ typedef NS_ENUM(NSInteger, MTLHeapType) {
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options offset:(NSUInteger)offset;
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 @end
-
-#endif

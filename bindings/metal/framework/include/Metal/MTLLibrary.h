@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Libraries and their functions. */
-#ifndef SMELT_METAL_MTLLIBRARY_H
-#define SMELT_METAL_MTLLIBRARY_H
+#pragma once
 
 #import <Metal/MTLArgumentEncoder.h>
 #import <Metal/MTLFunctionDescriptor.h>
@@ -116,5 +115,3 @@ MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 @property(readonly) MTLLibraryType type;
 @property(readonly) NSString* installName;
 @end
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Visible functions that a kernel may reach through tables: of the kernel's own library, and without function
  * constants. Others are an error when the pipeline is made. Private ones have no handle. Groups say nothing here. */
-#ifndef SMELT_METAL_MTLLINKEDFUNCTIONS_H
-#define SMELT_METAL_MTLLINKEDFUNCTIONS_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -13,5 +12,3 @@
 @property(copy) NSArray<id<MTLFunction>>* privateFunctions;
 @property(copy) NSDictionary<NSString*, NSArray<id<MTLFunction>>*>* groups;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLPIPELINE_H
-#define SMELT_METAL_MTLPIPELINE_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -11,5 +10,3 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
   MTLPipelineOptionBufferTypeInfo = 2,
   MTLPipelineOptionFailOnBinaryArchiveMiss = 4,
 };
-
-#endif

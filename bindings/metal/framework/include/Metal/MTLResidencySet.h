@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Memory is always resident: a list that keeps its allocations. */
-#ifndef SMELT_METAL_MTLRESIDENCYSET_H
-#define SMELT_METAL_MTLRESIDENCYSET_H
+#pragma once
 
 #import <Metal/MTLAllocation.h>
 
@@ -27,5 +26,3 @@
 /** Additions and removals count from here on, as in Metal. */
 - (void)commit;
 @end
-
-#endif

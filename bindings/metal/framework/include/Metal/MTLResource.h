@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLRESOURCE_H
-#define SMELT_METAL_MTLRESOURCE_H
+#pragma once
 
 #import <Metal/MTLAllocation.h>
 
@@ -63,5 +62,3 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceUsage) {
 - (void)makeAliasable;
 - (BOOL)isAliasable;
 @end
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef SMELT_METAL_MTLSAMPLER_H
-#define SMELT_METAL_MTLSAMPLER_H
+#pragma once
 
 #import <Metal/MTLTypes.h>
 
@@ -60,5 +59,3 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
 @property(readonly) NSString* label;
 @property(readonly) id<MTLDevice> device;
 @end
-
-#endif

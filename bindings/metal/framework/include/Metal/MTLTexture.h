@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Textures. Pixel formats and types: docs/reference/textures.md. */
-#ifndef SMELT_METAL_MTLTEXTURE_H
-#define SMELT_METAL_MTLTEXTURE_H
+#pragma once
 
 #import <Metal/MTLPixelFormat.h>
 #import <Metal/MTLResource.h>
@@ -104,5 +103,3 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
                                          levels:(NSRange)levels
                                          slices:(NSRange)slices;
 @end
-
-#endif

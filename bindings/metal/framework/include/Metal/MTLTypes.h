@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Plain values. */
-#ifndef SMELT_METAL_MTLTYPES_H
-#define SMELT_METAL_MTLTYPES_H
+#pragma once
 
 #import <Foundation/Foundation.h>
 
@@ -59,5 +58,3 @@ NS_INLINE MTLRegion MTLRegionMake3D(NSUInteger x, NSUInteger y, NSUInteger z, NS
     MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLComputePipelineState, MTLEvent, MTLSharedEvent, MTLFence,
     MTLResidencySet, MTLArgumentEncoder, MTLBinaryArchive, MTLCaptureScope, MTLCounterSampleBuffer, MTLTexture,
     MTLSamplerState, MTLFunctionHandle, MTLVisibleFunctionTable;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Visible functions as arguments: what a kernel's visible_function_table<S> [[buffer(index)]] is. */
-#ifndef SMELT_METAL_MTLVISIBLEFUNCTIONTABLE_H
-#define SMELT_METAL_MTLVISIBLEFUNCTIONTABLE_H
+#pragma once
 
 #import <Metal/MTLFunctionHandle.h>
 #import <Metal/MTLResource.h>
@@ -18,5 +17,3 @@
 - (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index;
 - (void)setFunctions:(const id<MTLFunctionHandle> __unsafe_unretained[])functions withRange:(NSRange)range;
 @end
-
-#endif

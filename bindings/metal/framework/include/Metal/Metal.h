@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The compute part of Metal, written from its public documentation. What is not declared is not there. */
-#ifndef SMELT_METAL_METAL_H
-#define SMELT_METAL_METAL_H
+#pragma once
 
 #import <Metal/MTLAllocation.h>
 #import <Metal/MTLArgument.h>
@@ -36,5 +35,3 @@
 #import <Metal/MTLTexture.h>
 #import <Metal/MTLTypes.h>
 #import <Metal/MTLVisibleFunctionTable.h>
-
-#endif

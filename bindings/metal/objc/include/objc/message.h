@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Sending messages by hand. Cast these to the type of the method that is called. */
-#ifndef SMELT_OBJC_MESSAGE_H
-#define SMELT_OBJC_MESSAGE_H
+#pragma once
 
 #include <objc/objc.h>
 
@@ -14,5 +13,3 @@ OBJC_EXPORT long double objc_msgSend_fpret(id receiver, SEL selector, ...);
 OBJC_EXPORT IMP objc_msg_lookup(id receiver, SEL selector);
 /** The same, beginning at a class. */
 OBJC_EXPORT IMP objc_msg_lookup_super(struct objc_super* super, SEL selector);
-
-#endif

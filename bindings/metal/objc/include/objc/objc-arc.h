@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What Clang calls for reference counting, as its document "Objective-C Automatic Reference Counting" (Runtime support)
  * says; and what the root class of a program counts with. */
-#ifndef SMELT_OBJC_ARC_H
-#define SMELT_OBJC_ARC_H
+#pragma once
 
 #include <objc/objc.h>
 
@@ -38,5 +37,3 @@ OBJC_EXPORT size_t object_getRetainCount_np(id object);
 OBJC_EXPORT BOOL objc_registerSmallObjectClass_np(Class of, uintptr_t mask);
 /** Blocks become objects of subclasses of this class, which answers -retain, -release and -copy. */
 OBJC_EXPORT BOOL objc_create_block_classes_as_subclasses_of(Class superclass);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The types of Objective-C, for Clang's gnustep-2.0 ABI. */
-#ifndef SMELT_OBJC_OBJC_H
-#define SMELT_OBJC_OBJC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ OBJC_EXPORT SEL sel_getUid(const char* name);
 OBJC_EXPORT const char* sel_getName(SEL selector);
 OBJC_EXPORT BOOL sel_isEqual(SEL left, SEL right);
 OBJC_EXPORT const char* object_getClassName(id object);
-
-#endif

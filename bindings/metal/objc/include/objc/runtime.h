@@ -2,8 +2,7 @@
 /* Classes, objects, methods, properties and protocols at run time. Any thread may call any of these. Arrays named
  * "copy" are the caller's to free(); a name or a type is the runtime's. What takes a class takes Nil and says nothing.
  */
-#ifndef SMELT_OBJC_RUNTIME_H
-#define SMELT_OBJC_RUNTIME_H
+#pragma once
 
 #include <objc/message.h>
 #include <objc/objc.h>
@@ -104,5 +103,3 @@ OBJC_EXPORT void objc_setEnumerationMutationHandler(void (*handler)(id));
 OBJC_EXPORT __attribute__((noreturn)) void objc_exception_throw(id exception);
 typedef void (*objc_uncaught_exception_handler)(id exception);
 OBJC_EXPORT objc_uncaught_exception_handler objc_setUncaughtExceptionHandler(objc_uncaught_exception_handler handler);
-
-#endif
