@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "addressed.hpp"
 
+#include "docstrings.hpp"
 #include "errors.hpp"
 
 #include <bit>
@@ -42,25 +43,6 @@ AddressedBuffer slice(const AddressedBuffer& buffer, const py::slice& range) {
 
 /// Asked of every array of every call, so without pybind11's search among its types.
 PyTypeObject* buffer_type = nullptr;
-
-/// As in _loader.pyi, from which the reference is made.
-constexpr const char* kBuffer = R"(Memory that your program owns, as an argument of a kernel.
-
-A call without arrays needs ``threads`` or ``threadgroups``. ``buffer[start:stop]`` is a part, in bytes;
-``bytes(buffer)`` and ``memoryview(buffer)`` read it.
-
-Args:
-    address: where the memory begins.
-    size: its length in bytes.
-    writable: whether kernels may write to it.
-    owner: an object that the buffer keeps alive.
-
-Attributes:
-    address: where the memory begins.
-    size: its length in bytes.
-    writable: whether kernels may write to it.
-    owner: the object that it keeps alive.
-)";
 
 }  // namespace
 

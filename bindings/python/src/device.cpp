@@ -4,6 +4,7 @@
 
 #include "smelt/base/seconds.hpp"
 
+#include "docstrings.hpp"
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "signals.hpp"
@@ -63,29 +64,6 @@ loader::DeviceRef open_device(const std::string& kind, unsigned threads, const s
     }
   raise(Errc::invalid_argument, "device '{}': want automatic, metal, cpu or offline", kind);
 }
-
-/// As in _loader.pyi, from which the reference is made.
-constexpr const char* kDevice = R"(A device that runs kernels: the CPU, or Metal on a Mac.
-
-Args:
-    kind: "automatic" (Metal on a Mac, else the CPU), "cpu", "metal", or "offline", which describes libraries and runs
-        nothing.
-    threads: CPU threads of a launch; 0 is all that the process may use.
-    cpu_level: level of CPU code to run, such as "x86-64-v3"; empty is SMELT_CPU, else the best that this machine has.
-    target: for "offline", the target to describe, such as "macos14".
-    launch_limit: seconds after which a launch ends with CancelledError; 0 is SMELT_LAUNCH_LIMIT, else no limit.
-
-Attributes:
-    kind: "cpu", "metal" or "offline".
-    name: the name of the processor or GPU.
-    target: the target whose slices it runs, such as "cpu-x86-64-v3".
-    limits: a dict of its limits, such as max_threads_per_threadgroup.
-    limits_estimated: whether the limits are upper bounds, because there is no GPU to ask.
-
-Raises:
-    DeviceError: there is no such device.
-    ArgumentError: the kind is unknown.
-)";
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "buffers.hpp"
 #include "code_source.hpp"
+#include "docstrings.hpp"
 #include "errors.hpp"
 #include "gil.hpp"
 #include "kernel.hpp"
@@ -161,17 +162,6 @@ py::dict function_info(const Library& library, const std::string& name) {
                   "metal_version"_a = loader::to_string(function->metal_version()), "usable"_a = usable.has_value(),
                   "reason"_a = usable ? std::string() : usable.error().message);
 }
-
-/// As in _loader.pyi, from which the reference is made.
-constexpr const char* kLibrary =
-    R"(Kernels by name: ``library.saxpy``, ``library["saxpy"]``, ``"saxpy" in library``, ``dir(library)``.
-
-``load_metallib`` and ``compile_shader`` return one. It has no public attributes except its kernels; ``smelt.info`` returns
-facts about it.
-
-Raises:
-    FunctionNotFoundError: there is no kernel of that name.
-)";
 
 }  // namespace
 

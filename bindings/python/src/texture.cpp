@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "texture.hpp"
 
+#include "docstrings.hpp"
 #include "errors.hpp"
 #include "gil.hpp"
 #include "parameter.hpp"
@@ -229,46 +230,6 @@ PythonSampler make_sampler(const std::string& given, const py::kwargs& states) {
   std::string words = words_of(given, states);
   return {unwrap(loader::Sampler::create(unwrap(loader::sampler_of_words(words)))), words};
 }
-
-/// As in _loader.pyi, from which the reference is made.
-constexpr const char* kTexture = R"(An array as a texture, with information that the array does not have.
-
-Args:
-    array: an array, whose memory the texture uses; or blocks of a compressed format.
-    format: pixel format, such as "rgba8unorm_srgb"; None follows from the array's elements.
-    type: such as "texture3d"; None follows from the array's shape.
-    mipmaps: copy the array and compute all smaller levels.
-    width: for blocks, the width in texels.
-    height: for blocks, the height in texels.
-    depth: for blocks, the depth in texels.
-    array_length: for blocks, the number of slices.
-    levels: for blocks, the number of levels that they hold.
-
-Attributes:
-    type: such as "texture2d".
-    format: the pixel format.
-    width: texels of level 0.
-    height: texels of level 0.
-    depth: texels of level 0.
-    array_length: the number of slices.
-    levels: the number of levels.
-    samples: samples of a texel.
-
-Raises:
-    ArgumentError: the array does not fit a texture; the message says what would.
-)";
-
-/// As in _loader.pyi, from which the reference is made.
-constexpr const char* kSampler = R"(A sampler, with the options that Metal source has.
-
-Args:
-    words: states as in Metal source, such as "filter::linear, address::repeat".
-    states: the same as keywords: coord, address, s_address, t_address, r_address, filter, mag_filter, min_filter,
-        mip_filter, compare_func, border_color, max_anisotropy, lod_clamp. Default: nearest, clamped to the edge.
-
-Raises:
-    ArgumentError: a state or its value is unknown.
-)";
 
 }  // namespace
 
