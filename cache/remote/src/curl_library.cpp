@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "curl_library.hpp"
 
-#include "smelt/base/shared_library.hpp"
-
 namespace smelt::remote {
 namespace {
 
@@ -13,27 +11,20 @@ constexpr const char* kLibrary = "libcurl.4.dylib";
 constexpr const char* kLibrary = "libcurl.so.4";
 #endif
 
-CurlLibrary opened() {
-  SharedLibrary library(kLibrary);
-  CurlLibrary result;
-#define SMELT_FIND(name) result.name = library.find<decltype(result.name)>("curl_" #name);
-  SMELT_CURL_FUNCTIONS(SMELT_FIND)
-#undef SMELT_FIND
-  result.trouble = library.trouble();
-  if (result.trouble.empty()) result.global_init(CURL_GLOBAL_DEFAULT);
-  return result;
-}
-
 }  // namespace
 
 const CurlLibrary& curl() {
-  static const CurlLibrary library = opened();
+  static const CurlLibrary library = [] {
+    CurlLibrary opened(kLibrary);
+    if (opened.trouble().empty()) opened.global_init(CURL_GLOBAL_DEFAULT);
+    return opened;
+  }();
   return library;
 }
 
 Result<void> curl_available() {
-  if (curl().trouble.empty()) return {};
-  return fail(Errc::toolchain_missing, "remotes cannot be used here: {} (Debian: libcurl4)", curl().trouble);
+  if (curl().trouble().empty()) return {};
+  return fail(Errc::toolchain_missing, "remotes cannot be used here: {} (Debian: libcurl4)", curl().trouble());
 }
 
 }  // namespace smelt::remote

@@ -4,10 +4,9 @@
 #pragma once
 
 #include "smelt/base/result.hpp"
+#include "smelt/base/shared_library.hpp"
 
 #include <curl/curl.h>
-
-#include <string>
 
 #define SMELT_CURL_FUNCTIONS(X) \
   X(easy_cleanup)               \
@@ -41,11 +40,11 @@
 namespace smelt::remote {
 
 /// Functions of libcurl under their names without "curl_"; null when it is not there.
-struct CurlLibrary {
-#define SMELT_MEMBER(name) decltype(&::curl_##name) name = nullptr;
+struct CurlLibrary : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+#define SMELT_MEMBER(name) decltype(&::curl_##name) name = find<decltype(&::curl_##name)>("curl_" #name);
   SMELT_CURL_FUNCTIONS(SMELT_MEMBER)
 #undef SMELT_MEMBER
-  std::string trouble;
 };
 
 /// Opened by the first call, from any thread.

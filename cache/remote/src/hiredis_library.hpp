@@ -4,10 +4,9 @@
 #pragma once
 
 #include "smelt/base/result.hpp"
+#include "smelt/base/shared_library.hpp"
 
 #include <hiredis/hiredis.h>
-
-#include <string>
 
 #define SMELT_HIREDIS_FUNCTIONS(X) \
   X(FormatCommandArgv)             \
@@ -20,11 +19,11 @@
 namespace smelt::remote {
 
 /// Functions of hiredis under their names without "redis"; null when it is not there.
-struct HiredisLibrary {
-#define SMELT_MEMBER(name) decltype(&::redis##name) name = nullptr;
+struct HiredisLibrary : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+#define SMELT_MEMBER(name) decltype(&::redis##name) name = find<decltype(&::redis##name)>("redis" #name);
   SMELT_HIREDIS_FUNCTIONS(SMELT_MEMBER)
 #undef SMELT_MEMBER
-  std::string trouble;
 };
 
 /// Opened by the first call, from any thread.

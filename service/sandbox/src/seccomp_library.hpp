@@ -3,10 +3,9 @@
 #pragma once
 
 #include "smelt/base/result.hpp"
+#include "smelt/base/shared_library.hpp"
 
 #include <seccomp.h>
-
-#include <string>
 
 #define SMELT_SECCOMP_FUNCTIONS(X) \
   X(init)                          \
@@ -16,11 +15,11 @@
 namespace smelt::service {
 
 /// Functions of libseccomp under their names without "seccomp_"; null when it is not there.
-struct SeccompLibrary {
-#define SMELT_MEMBER(name) decltype(&::seccomp_##name) name = nullptr;
+struct SeccompLibrary : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+#define SMELT_MEMBER(name) decltype(&::seccomp_##name) name = find<decltype(&::seccomp_##name)>("seccomp_" #name);
   SMELT_SECCOMP_FUNCTIONS(SMELT_MEMBER)
 #undef SMELT_MEMBER
-  std::string trouble;
 };
 
 /// Opened by the first call, from any thread: not in a child, which can open nothing. `toolchain_missing` when it

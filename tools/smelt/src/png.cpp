@@ -10,12 +10,14 @@ namespace smelt::cli {
 namespace {
 
 /// Functions of libpng under their names without "png_image_".
-struct PngLibrary {
-  decltype(&::png_image_begin_read_from_memory) begin_read_from_memory = nullptr;
-  decltype(&::png_image_finish_read) finish_read = nullptr;
-  decltype(&::png_image_free) free = nullptr;
-  decltype(&::png_image_write_to_memory) write_to_memory = nullptr;
-  std::string trouble;
+struct PngLibrary : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+#define SMELT_MEMBER(name) decltype(&::png_image_##name) name = find<decltype(&::png_image_##name)>("png_image_" #name);
+  SMELT_MEMBER(begin_read_from_memory)
+  SMELT_MEMBER(finish_read)
+  SMELT_MEMBER(free)
+  SMELT_MEMBER(write_to_memory)
+#undef SMELT_MEMBER
 };
 
 // The number is that of libpng 1.6's interface.
@@ -25,24 +27,11 @@ constexpr const char* kPngLibrary = "libpng16.16.dylib";
 constexpr const char* kPngLibrary = "libpng16.so.16";
 #endif
 
-PngLibrary open_png_library() {
-  SharedLibrary library(kPngLibrary);
-  PngLibrary result;
-#define SMELT_FIND(name) result.name = library.find<decltype(result.name)>("png_image_" #name);
-  SMELT_FIND(begin_read_from_memory)
-  SMELT_FIND(finish_read)
-  SMELT_FIND(free)
-  SMELT_FIND(write_to_memory)
-#undef SMELT_FIND
-  result.trouble = library.trouble();
-  return result;
-}
-
 Result<const PngLibrary*> png_library() {
-  static const PngLibrary library = open_png_library();
-  if (library.trouble.empty()) return &library;
+  static const PngLibrary library(kPngLibrary);
+  if (library.trouble().empty()) return &library;
   return fail(Errc::toolchain_missing, "PNG files cannot be read or written here: {} (Debian: libpng16-16)",
-              library.trouble);
+              library.trouble());
 }
 
 /// What libpng keeps of a picture, given back whatever happens.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "archive_library.hpp"
 
-#include "smelt/base/shared_library.hpp"
-
 namespace smelt::toolchain {
 namespace {
 
@@ -13,22 +11,12 @@ constexpr const char* kLibrary = "libarchive.2.dylib";
 constexpr const char* kLibrary = "libarchive.so.13";
 #endif
 
-ArchiveLibrary opened() {
-  SharedLibrary library(kLibrary);
-  ArchiveLibrary result;
-#define SMELT_FIND(name) result.name = library.find<decltype(result.name)>("archive_" #name);
-  SMELT_ARCHIVE_FUNCTIONS(SMELT_FIND)
-#undef SMELT_FIND
-  result.trouble = library.trouble();
-  return result;
-}
-
 }  // namespace
 
 Result<const ArchiveLibrary*> archive_library() {
-  static const ArchiveLibrary library = opened();
-  if (library.trouble.empty()) return &library;
-  return fail(Errc::toolchain_missing, "sources cannot be recorded here: {} (Debian: libarchive13)", library.trouble);
+  static const ArchiveLibrary library(kLibrary);
+  if (library.trouble().empty()) return &library;
+  return fail(Errc::toolchain_missing, "sources cannot be recorded here: {} (Debian: libarchive13)", library.trouble());
 }
 
 }  // namespace smelt::toolchain

@@ -4,11 +4,10 @@
 #pragma once
 
 #include "smelt/base/result.hpp"
+#include "smelt/base/shared_library.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
-
-#include <string>
 
 #define SMELT_ARCHIVE_FUNCTIONS(X) \
   X(entry_free)                    \
@@ -32,11 +31,11 @@
 namespace smelt::toolchain {
 
 /// Functions of libarchive under their names without "archive_"; null when it is not there.
-struct ArchiveLibrary {
-#define SMELT_MEMBER(name) decltype(&::archive_##name) name = nullptr;
+struct ArchiveLibrary : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+#define SMELT_MEMBER(name) decltype(&::archive_##name) name = find<decltype(&::archive_##name)>("archive_" #name);
   SMELT_ARCHIVE_FUNCTIONS(SMELT_MEMBER)
 #undef SMELT_MEMBER
-  std::string trouble;
 };
 
 /// Opened by the first call, from any thread. `toolchain_missing` when it cannot be had.
