@@ -10,6 +10,7 @@
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 
@@ -67,6 +68,12 @@ void make_fastcc(llvm::Function& function) {
   for (llvm::User* user : function.users()) llvm::cast<llvm::CallBase>(user)->setCallingConv(llvm::CallingConv::Fast);
 }
 
+/// The inliner declares a scope for each parameter that has no alias; AIR has no such declarations.
+void drop_alias_scopes(llvm::Module& module) {
+  for (llvm::Instruction* instruction : instructions_of(module))
+    if (llvm::isa<llvm::NoAliasScopeDeclInst>(instruction)) instruction->eraseFromParent();
+}
+
 }  // namespace
 
 Result<void> inline_helpers(PassContext& context) {
@@ -103,6 +110,7 @@ Result<void> inline_helpers(PassContext& context) {
     }
   }
   inline_marked(module);
+  drop_alias_scopes(module);
   drop_unused(module);
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && &function != context.entry) {

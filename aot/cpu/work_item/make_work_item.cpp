@@ -10,6 +10,7 @@
 #include "lower/collectives.hpp"
 #include "lower/lower.hpp"
 #include "lower/tensors.hpp"
+#include "work_item/bfloat_calls.hpp"
 #include "work_item/builtin_arguments.hpp"
 #include "work_item/checked.hpp"
 #include "work_item/fault.hpp"
@@ -419,6 +420,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   lower.name_texels = bool(options.checked);
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
+  pass_bfloats_as_integers(module);
   if (options.keep_lane_functions) keep_lane_functions(module, target);
   return Maker(module, info, options).make(target);
 }

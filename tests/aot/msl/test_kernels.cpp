@@ -498,6 +498,43 @@ kernel void f(device float* out, uint i [[thread_position_in_grid]]) { out[i] = 
                        doctest::Contains("calls itself and uses 'air.simd_sum"), std::runtime_error);
 }
 
+TEST_CASE("recursion that returns a vector") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+float2 halves(float2 x, int n) { return n == 0 ? x : halves(x * float2(0.5f, 2.0f), n - 1); }
+kernel void f(device float2* out, uint i [[thread_position_in_grid]]) { out[i] = halves(float2(i), 3); }
+)");
+  std::vector<float> out(8);
+  source.run("f", Launch{.grid = {4, 1, 1}, .group = {4, 1, 1}}.bind(0, out));
+  CHECK(out == std::vector<float>{0, 0, 0.125f, 8, 0.25f, 16, 0.375f, 24});
+}
+
+TEST_CASE("recursion with bfloats as parameters and results, alone and in vectors") {
+  for (const bool checked : {false, true}) {
+    aot::CpuOptions cpu;
+    cpu.checked = checked;
+    const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+bfloat odd_one(bfloat x) { return x < bfloat(0) ? -odd_one(-x) : x * x + bfloat(1); }
+bfloat2 halves(bfloat2 x, int n) { return n == 0 ? x : halves(x * bfloat2(0.5f, 2.0f), n - 1); }
+kernel void f(device float* out, constant float* in, uint i [[thread_position_in_grid]]) {
+  const bfloat2 both = halves(bfloat2(bfloat(in[i])), 3);
+  out[i] = float(odd_one(bfloat(in[i]))) + float(both.x) + float(both.y);
+}
+)",
+                     msl_options(), cpu);
+    std::vector<float> in = ramp(16), out(16);
+    for (float& x : in) x -= 8;
+    source.run("f", Launch{.grid = {16, 1, 1}, .group = {16, 1, 1}}.bind(0, out).bind(1, in));
+    for (size_t i = 0; i < out.size(); ++i) {
+      const float odd = in[i] * in[i] + 1;
+      CHECK(out[i] == (in[i] < 0 ? -odd : odd) + in[i] * 0.125f + in[i] * 8);
+    }
+  }
+}
+
 constexpr const char* kEndless = R"(
 #include <metal_stdlib>
 using namespace metal;
