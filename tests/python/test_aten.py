@@ -27,10 +27,29 @@ class Names(unittest.TestCase):
             "mul_dense_broadcast_rhs_bfloat_bfloat": ("mul", "dense", "broadcast_rhs", False, "bfloat", "bfloat", ""),
             "log_strided_float2_float2": ("log", "strided", "", False, "float2", "float2", ""),
             "bitwise_not_dense_uchar_uchar": ("bitwise_not", "dense", "", False, "uchar", "uchar", ""),
+            "neg_inner_contiguous_int_int": ("neg", "inner_contiguous", "", False, "int", "int", ""),
+            "add_dense_ilp4_half_half": ("add", "dense", "", False, "half", "half", ""),
+            "elu_dense_ilp_half_half_ELUParams_half": ("elu", "dense", "", False, "half", "half", "ELUParams_half"),
+            "add_alpha_strided_cast_int_int_int": ("add_alpha", "strided", "", True, "int", "int", "int"),
         }.items():
             form = aten.form_of(name)
             self.assertIsNotNone(form, name)
             self.assertEqual((form.op, form.layout, form.part, form.cast, form.out, form.input, form.alpha), want)
+
+    def test_results_that_are_converted(self):
+        for name, out, kind in (("exp_dense_castout_short", "", "short"), ("exp_strided_castout_half", "", "half"),
+                                ("exp_dense_castout_ilp_bool", "", "bool"), ("eq_strided_castout_bool_long", "bool", "long")):  # fmt: skip
+            form = aten.form_of(name)
+            self.assertEqual((form.op, form.castout, form.cast, form.out, form.input), (name.split("_")[0], True, False, out, kind), name)
+
+    def test_a_cast_of_two_types_names_alpha_only_for_operators_with_one(self):
+        plain, scaled = aten.form_of("add_dense_cast_float_half", {"add_alpha"}), aten.form_of("add_alpha_dense_cast_float_half", {"add_alpha"})
+        self.assertEqual((plain.out, plain.input, plain.alpha), ("float", "half", ""))
+        self.assertEqual((scaled.out, scaled.input, scaled.alpha), ("float", "", "half"))
+
+    def test_templates_whose_grid_is_a_plane(self):
+        self.assertEqual(aten.planes_in([str(FILES)]), {"unary_inner_contiguous_castout"})
+        self.assertEqual(aten.planes_in(["/nowhere"]), frozenset())
 
     def test_other_kernels_are_left_alone(self):
         for name in ("saxpy", "softmax_float", "hypot_dense_float", "hypot_dense_float4_float4", "dense_float_float"):
@@ -83,6 +102,17 @@ class Bound(unittest.TestCase):
         self.run_form("hypot_dense_cast_float", out, [a, b])
         np.testing.assert_allclose(out, np.hypot(a, b), rtol=1e-6)
 
+    def test_rows_whose_result_is_converted(self):
+        room, out = np.arange(24, dtype=np.int16).reshape(3, 8), np.full((3, 7), -1, np.float32)
+        source, result = room[:, :5], out[:, :5]
+        form, kernel = aten.form_of("neg_inner_contiguous_castout_short"), self.library["neg_inner_contiguous_castout_short"]
+        operands = [aten.Operand(base, base.dtype.name, view.strides, view.size) for base, view in ((out, result), (room, source))]
+        bound = aten.arguments(form, kernel.args, (3, 5), operands, b"")
+        places = {one["index"]: operand.memory for one, operand in zip(aten.tensors_of(kernel.args), operands)}
+        places.update({at: memoryview(data) for at, data in bound.items()})
+        kernel(*(places[at] for at in range(len(places))), threads=(5, 3), check="off")
+        self.assertTrue((result == -source).all() and (out[:, 5:] == -1).all())
+
     def test_alpha_broadcast_and_three_operands(self):
         a, b, c = (np.arange(start, start + 6, dtype=np.float32) for start in (0, 10, 20))
         self.assertTrue((self.run_form("add_dense_float_float_float", np.zeros(6, np.float32), [a, b], np.float32(3).tobytes()) == a + 3 * b).all())
@@ -109,7 +139,7 @@ class Table(unittest.TestCase):
     def test_right_kernels(self):
         code, text = self.said(str(FILES / "good.metal"))
         self.assertEqual(code, 0, text)
-        for line in ("add: 2 kernels", "addcmul: 1 kernels", "eq: 5 kernels", "hypot: 10 kernels", "neg: 6 kernels", "sqrt: 2 kernels"):
+        for line in ("add: 2 kernels", "addcmul: 1 kernels", "eq: 5 kernels", "hypot: 10 kernels", "neg: 7 kernels", "sqrt: 2 kernels"):
             self.assertIn(line, text)
         self.assertNotIn(" 0 samples", text)
 

@@ -22,6 +22,7 @@ struct neg_functor {
   }
 };
 REGISTER_UNARY_OP(neg, int, int);
+REGISTER_UNARY_CASTOUT_OP(neg, short);
 REGISTER_UNARY_OP(neg, uchar, uchar);
 REGISTER_UNARY_OP(neg, float, float);
 

@@ -67,6 +67,27 @@ kernel void unary_strided(device R* output [[buffer(0)]], constant T* input [[bu
   output[place(index, sizes, output_strides, ndim)] = F()(input[place(index, sizes, input_strides, ndim)]);
 }
 
+template <typename T>
+void put(device void* to, ScalarType type, T value) {
+  if (type == ScalarType::Float) *static_cast<device float*>(to) = float(value);
+  if (type == ScalarType::Int) *static_cast<device int*>(to) = int(value);
+}
+
+template <typename T, typename F>
+kernel void unary_inner_contiguous_castout(device void* output [[buffer(0)]], constant void* input [[buffer(1)]],
+                                           constant long* outer_sizes [[buffer(2)]],
+                                           constant long* input_outer_strides [[buffer(3)]],
+                                           constant long* output_outer_strides [[buffer(4)]],
+                                           constant uint4& ndimO_inner_elem_outtype [[buffer(5)]],
+                                           uint2 thread_pos [[thread_position_in_grid]]) {
+  const uint ndim = ndimO_inner_elem_outtype.x;
+  if (thread_pos.x >= ndimO_inner_elem_outtype.y) return;
+  const T x = reinterpret_cast<constant T*>(static_cast<constant char*>(input) +
+                                            place(thread_pos.y, outer_sizes, input_outer_strides, ndim))[thread_pos.x];
+  device char* row = static_cast<device char*>(output) + place(thread_pos.y, outer_sizes, output_outer_strides, ndim);
+  put(row + thread_pos.x * ndimO_inner_elem_outtype.z, static_cast<ScalarType>(ndimO_inner_elem_outtype.w), F()(x));
+}
+
 template <typename R, typename T, typename F>
 kernel void binary_dense(device R* out [[buffer(0)]], constant T* input [[buffer(1)]], constant T* other [[buffer(2)]],
                          uint tid [[thread_position_in_grid]]) {
@@ -134,6 +155,11 @@ kernel void ternary_dense(device T* output [[buffer(0)]], constant T* input [[bu
       device R*, constant T*, uint);                                                                               \
   template [[host_name(#NAME "_strided_" #R "_" #T)]] kernel void c10::metal::unary_strided<R, T, NAME##_functor>( \
       device R*, constant T*, constant long*, constant long*, constant long*, constant uint&, uint)
+
+#define REGISTER_UNARY_CASTOUT_OP(NAME, T)                                  \
+  template [[host_name(#NAME "_inner_contiguous_castout_" #T)]] kernel void \
+  c10::metal::unary_inner_contiguous_castout<T, NAME##_functor>(            \
+      device void*, constant void*, constant long*, constant long*, constant long*, constant uint4&, uint2)
 
 #define REGISTER_BINARY_OP(NAME, T, R)                                                                                 \
   template [[host_name(#NAME "_dense_" #R "_" #T)]] kernel void c10::metal::binary_dense<R, T, NAME##_functor>(        \
