@@ -27,8 +27,8 @@ import tempfile
 import time
 from typing import Any
 
-from rows import BARS, LOAD, SCALE, SECTIONS, Bar, Row, Section
-from scale import load_table
+from rows import BARS, GROWTH, LOAD, SCALE, SECTIONS, Bar, Row, Section
+from scale import growth_table, load_table
 from scale import table as scale_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -238,6 +238,8 @@ def page(measured: dict[str, Any], scale: pathlib.Path = ROOT / "docs/design/sto
         command = " ".join(section.command).replace("{python} {source}/", "").replace("{bin}/", "").replace("{build}", "BUILD")
         command = command.replace("smelt --seconds", "SMELT --seconds").replace("  ", ' "" ')
         lines += ["", f"## {section.title}", "", f"{section.text} To run it alone: `{command}`.", "", *table(section, rows)]
+        if section.name == "air" and (growth := scale.with_name("growth.csv")).exists():
+            lines += ["", *GROWTH, "", *growth_table(growth)]
         if section.name == "store" and scale.exists():
             lines += ["", *SCALE, "", *scale_table(scale), "", *LOAD, "", *load_table(scale.with_name("model-load.csv"))]
     return "\n".join(lines) + "\n"

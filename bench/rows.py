@@ -52,6 +52,15 @@ SCALE = (
     "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` makes these figures in one run.",
 )  # fmt: skip
 
+# Above the table of growth/growth.py.
+GROWTH = (
+    "### Kernels that grow", "",
+    "Metal source that grows in one dimension, to AIR, and from AIR to CPU code (`x86-64-v3`, efforts *fast* and *balanced*). The rival is "
+    "`clang -O2 -c` on the same AIR for the same processor; operations of Metal are calls that it cannot see into. Figures are "
+    "processor seconds of whole processes at the largest size. The columns with an x say how many times the time of half that size: 2 is linear. "
+    "`bench/growth/growth.py BUILD --csv docs/design/growth.csv` makes these figures in one run.",
+)  # fmt: skip
+
 # Above the table of model_load/series.py.
 LOAD = (
     "### A model's kernels, one by one", "",

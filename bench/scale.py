@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stores of many sizes, side by side, and a model's kernels one by one: what bench_store_scale and model_load/series.py
-measured, as tables of docs/design/measured.md.
+"""Stores of many sizes, side by side, a model's kernels one by one, and kernels that grow: what bench_store_scale,
+model_load/series.py and growth/growth.py measured, as tables of docs/design/measured.md.
 
     build/release/bin/bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv
     python3 bench/model_load/series.py build/release --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv
+    python3 bench/growth/growth.py build/release --csv docs/design/growth.csv
 
 bench/report.py makes the page.
 """
@@ -71,3 +72,28 @@ def load_table(source: pathlib.Path) -> list[str]:
         lines.append(f"| {way} | {' | '.join(cells)} |")
     rates = [f"{way} {value}" for (way, _, what), value in rows.items() if what == "hit rate over the edits"]
     return [*lines, "", f"Kernels found after an edit, over 30 edits of a source of 100 kernels: {', '.join(rates)}."]
+
+
+GROWTH_WAYS = ("AIR", "fast", "balanced", "clang")
+
+
+def growth_table(source: pathlib.Path) -> list[str]:
+    """Lines of a page: of growth.py, a line for each dimension."""
+    with source.open(newline="") as file:
+        rows = {(row["dimension"], int(row["size"]), row["way"]): float(row["seconds"]) for row in csv.DictReader(file)}
+
+    def cells(dimension: str, way: str, most: int) -> tuple[str, str]:
+        """Seconds at the largest size, and how many times that of half the size. Empty where it took too long."""
+        last, before = rows.get((dimension, most, way)), rows.get((dimension, most // 2, way))
+        return "" if last is None else f"{last:.2f}", "" if last is None or before is None else f"{last / before:.1f}"
+
+    titles = ("AIR", "fast", "balanced", "`clang -O2`")
+    lines = [f"| | n | {' | '.join(titles)} | fast / clang | balanced / clang | {' | '.join(f'{title}, x' for title in titles)} |"]
+    lines.append("|---|" + "---|" * (3 + 2 * len(titles)))
+    for dimension in dict.fromkeys(one for one, _, _ in rows):
+        most = max(size for one, size, _ in rows if one == dimension)
+        seconds, factors = zip(*(cells(dimension, way, most) for way in GROWTH_WAYS))
+        times = [rows.get((dimension, most, way)) for way in ("fast", "balanced", "clang")]
+        ratios = ["" if one is None or times[2] is None else f"{one / times[2]:.1f}" for one in times[:2]]
+        lines.append(f"| {dimension} | {most:,} | {' | '.join((*seconds, *ratios, *factors))} |")
+    return lines
