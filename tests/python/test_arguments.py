@@ -587,6 +587,13 @@ class Mistakes(unittest.TestCase):
         for lost in ([1.0, 2.0], (1.0,), 1.0, numpy.float32(1)):
             self.refused("twice", lost, words=["argument 0 'x'", "would be lost", "array"])
 
+    def test_what_a_kernel_may_write_is_what_it_declares_without_const(self):
+        text = "kernel void k({} uint* n, device float* o, uint i [[thread_position_in_grid]]) {{ o[i] = n[0]; }}"
+        with self.assertRaisesRegex(smelt.ArgumentError, "'n'.*declared without const.*declare the parameter const"):
+            smelt.compile_shader(text.format("device")).k(5, self.out, threads=1)
+        smelt.compile_shader(text.format("device const")).k(5, self.out, threads=1)
+        self.assertEqual(self.out[0], 5)
+
     def test_views_that_do_not_lie_in_order(self):
         x = numpy.arange(16, dtype="f").reshape(4, 4)
         for view in (x.ravel()[::2], x[:, :2], x.T, DLPackOnly(x.T), numpy.broadcast_to(x[0], (4, 4))):

@@ -107,8 +107,9 @@ void ArgumentCheck::memory_is_there(size_t i) const {
 void ArgumentCheck::result_is_kept(size_t i) const {
   if (bound_[i].kind == Bound::Kind::inlined && !declared_[i].is_constant && declared_[i].writes)
     raise(Errc::argument_mismatch,
-          "{} in memory that it may write to, the call passes {}, of which the kernel has a copy: its result would be "
-          "lost. Pass an array that keeps it (numpy.array{}, array.array, a tensor)",
+          "{} in memory that it may write to (declared without const), the call passes {}, of which the kernel has a "
+          "copy: its result would be lost. Pass an array that keeps it (numpy.array{}, array.array, a tensor), or "
+          "declare the parameter const",
           wants(i),
           bound_[i].is_list   ? "a list"
           : bound_[i].is_dict ? "a dict"
