@@ -285,7 +285,10 @@ class KernelCompiler {
     lanes.verify = options_.verify_ir;
     lanes.threadgroup_memory_has_room = !options_.checked;
     lanes.one_layout = options_.effort == CpuEffort::fast;
-    if (lanes.one_layout) lanes.one_function_from = 0;
+    if (lanes.one_layout) {
+      lanes.one_function_from = 0;
+      lanes.inline_texels = 2;
+    }
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
     if (item.threads_are_alone() && options_.effort != CpuEffort::fast)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lanes/context.hpp"
+#include "lanes/moves.hpp"
 #include "lanes/pieces.hpp"
 
 #include <optional>
@@ -47,6 +48,17 @@ bool is_called_as_block(const GangContext& gang, const Access& access);
 bool asks_itself(const GangContext& gang, const Access& access);
 Parts load_by_call(GangContext& gang, const Access& access, unsigned stride);
 void store_by_call(GangContext& gang, const Access& access, const Parts& values, unsigned stride);
+
+// memory_wraps.cpp: where a number that counts the lanes has wrapped round; cold code
+Parts load_where_lanes_wrap(GangContext& gang, const Access& access, llvm::function_ref<Parts()> otherwise);
+void store_where_lanes_wrap(GangContext& gang, const Access& access, const Parts& values,
+                            llvm::function_ref<void()> otherwise);
+
+// memory_calls.cpp
+llvm::Align row_alignment(const Move& move);
+llvm::AllocaInst* rows_of(GangContext& gang, const Move& move);
+Parts load_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows);
+void store_rows(GangContext& gang, const Move& move, const Parts& values, llvm::Value* rows);
 
 // memory_pieces.cpp
 /// What `access` moves when all lanes are on, if that is worth while here.

@@ -186,7 +186,10 @@ void Arithmetic::emit(llvm::Instruction& instruction) {
   const Shape form = gang_.shape(&instruction);
   if (!form.is_varying()) emit_copy(instruction);
   if (form.has_offsets()) add_wrap_guards(gang_, instruction);
-  if (form.is_varying() || form.guarded) gang_.set_parts(&instruction, vectorise(gang_, instruction));
+  if (form.is_varying())
+    gang_.set_parts(&instruction, vectorise(gang_, instruction));
+  else if (form.guarded)
+    gang_.set_parts_on_demand(&instruction, vectorise);
 }
 
 void Arithmetic::emit_copy(llvm::Instruction& instruction) {

@@ -35,7 +35,7 @@ llvm::AllocaInst* GangContext::allocate(uint64_t bytes) {
 
 llvm::AllocaInst* GangContext::scratch(unsigned number, uint64_t bytes) {
   const uint64_t rounded = std::bit_ceil(bytes);
-  llvm::AllocaInst*& made = scratch_[rounded * 4 + number];
+  llvm::AllocaInst*& made = scratch_[rounded * kMostScratch + number];
   if (made) return made;
   made = allocate(rounded);
   made->setMetadata(kScratch, llvm::MDNode::get(builder.getContext(), {}));

@@ -30,6 +30,7 @@ struct EmitOptions {
   bool native_gather = false;          ///< use gather and scatter instructions; else one lane after another
   bool narrow_masked_moves = false;    ///< the target has masked loads and stores of 8 and 16 bits
   bool calls = false;                  ///< what moves.hpp does is called, not written in place
+  unsigned inline_texels = 0;          ///< the first accesses to textures that have code of their own
   LaneFunctions* functions = nullptr;  ///< what is called of functions.hpp
   /// The thread's own pointer to its threadgroup's memory, where that has room round it (kRoundThreadgroupMemory).
   const llvm::Value* threadgroup_memory = nullptr;
@@ -84,6 +85,10 @@ class GangContext {
   llvm::Type* wide(llvm::Type* type) const { return llvm::FixedVectorType::get(type, options.lanes); }
   void set_scalar(const llvm::Value* value, llvm::Value* form) { scalars_[value] = form; }
   void set_parts(const llvm::Value* value, Parts form) { parts_[value] = std::move(form); }
+  /// Parts that are made where they are needed: few guarded values ever are.
+  void set_parts_on_demand(llvm::Instruction* instruction, Parts (*make)(GangContext&, llvm::Instruction&)) {
+    on_demand_[instruction] = make;
+  }
   llvm::Value* scalar(llvm::Value* value);
   llvm::Value* matrix(llvm::Value* value);
   Parts parts(llvm::Value* value);
@@ -105,6 +110,7 @@ class GangContext {
   /// Memory for the gang, in the entry block. Scratch of one size is shared: nothing in it outlives one instruction.
   llvm::AllocaInst* allocate(uint64_t bytes);
   llvm::AllocaInst* scratch(unsigned number, uint64_t bytes);
+  static constexpr unsigned kMostScratch = 64;  ///< numbers
 
  private:
   enum class Here : uint8_t { anything, all, not_all };
@@ -116,6 +122,7 @@ class GangContext {
 
   llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_;
   llvm::DenseMap<const llvm::Value*, Parts> parts_;
+  llvm::DenseMap<const llvm::Value*, Parts (*)(GangContext&, llvm::Instruction&)> on_demand_;
   llvm::DenseMap<const llvm::Value*, Parts> made_here_;  // vector forms made in the current target block
   llvm::BasicBlock* made_in_ = nullptr;
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;

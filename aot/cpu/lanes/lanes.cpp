@@ -12,6 +12,8 @@
 #include "work_item/lane_functions.hpp"
 #include "work_item/work_item.hpp"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -62,6 +64,11 @@ Shape shape_of(const WorkParameter& parameter, const WorkItem& scalar, LaneLayou
     default:
       return Shape::uniform();
   }
+}
+
+bool has_loops(llvm::Function& function) {
+  const llvm::DominatorTree dominators(function);
+  return !llvm::LoopInfo(dominators).empty();
 }
 
 class Vectoriser {
@@ -200,6 +207,7 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   emit_options.lanes = lane_count(layout);
   emit_options.native_gather = options_.native_gather;
   emit_options.functions = &functions_;
+  emit_options.inline_texels = options_.inline_texels;
   emit_options.calls = kind == Gang::either;                  // the kernel is a large one
   emit_options.narrow_masked_moves = options_.native_gather;  // both came with AVX-512
   if (options_.threadgroup_memory_has_room)
@@ -238,7 +246,9 @@ Result<GangVariant> Vectoriser::vectorise(LaneLayout layout) {
   SMELT_TRY(llvm::Function* const source, prepare(layout, shapes));
   GangVariant variant;
   variant.layout = layout;
-  const bool one = source->getInstructionCount() >= options_.one_function_from;
+  const size_t length = source->getInstructionCount();
+  const bool one =
+      length >= options_.one_function_from || (length >= options_.one_straight_function_from && !has_loops(*source));
   if (!one) {
     SMELT_TRY(variant.partial, emit(*source, shapes, layout, Gang::partial));
   }

@@ -265,7 +265,7 @@ void Memory::emit_load(llvm::LoadInst& load_instruction) {
     if (access.stride == 0 && !pieces_to_move(gang_, access, true)) return load_otherwise(access);
     return guarded(
         gang_, access.pointer, [&] { return access.stride == 0 ? load(access) : load_adjacent(access); },
-        [&] { return load_one_by_one(access); });
+        [&] { return load_where_lanes_wrap(gang_, access, [&] { return load_one_by_one(access); }); });
   };
   // Masked loads of words are as fast as plain ones.
   const bool words = access.stride == 1 && access.layout.element_bytes >= 4 && access.layout.fields.size() == 1;
@@ -356,7 +356,7 @@ void Memory::emit_store(llvm::StoreInst& store_instruction) {
     return Parts();
   };
   const auto one_by_one = [&] {
-    store_one_by_one(access, values);
+    store_where_lanes_wrap(gang_, access, values, [&] { store_one_by_one(access, values); });
     return Parts();
   };
   const auto all = [&] {

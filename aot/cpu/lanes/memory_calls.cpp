@@ -9,10 +9,6 @@
 namespace smelt::aot::cpu::lanes {
 namespace {
 
-llvm::Align row_alignment(const Move& move) {
-  return llvm::commonAlignment(llvm::Align(64), uint64_t{move.lanes} * move.bits / 8);
-}
-
 Move move_of(const GangContext& gang, const Access& access, unsigned stride) {
   return {static_cast<unsigned>(8 * access.layout.element_bytes), static_cast<unsigned>(access.layout.fields.size()),
           stride, gang.options.lanes, gang.options.narrow_masked_moves};  // AVX2 has too few registers to save
@@ -32,16 +28,20 @@ llvm::SmallVector<llvm::Value*, 3> move_arguments(GangContext& gang, const Acces
   return {memory, rows, builder.CreateZExt(gang.bits(gang.mask()), builder.getInt32Ty())};
 }
 
-llvm::AllocaInst* rows_of(GangContext& gang, const Move& move) {
-  return gang.scratch(1, uint64_t{move.bits} / 8 * move.count * move.lanes);
-}
-
 llvm::Value* row_place(GangContext& gang, const Move& move, llvm::Value* rows, unsigned number) {
   return gang.builder.CreateConstInBoundsGEP1_64(gang.builder.getInt8Ty(), rows,
                                                  uint64_t{number} * move.lanes * move.bits / 8);
 }
 
 }  // namespace
+
+llvm::Align row_alignment(const Move& move) {
+  return llvm::commonAlignment(llvm::Align(64), uint64_t{move.lanes} * move.bits / 8);
+}
+
+llvm::AllocaInst* rows_of(GangContext& gang, const Move& move) {
+  return gang.scratch(1, uint64_t{move.bits} / 8 * move.count * move.lanes);
+}
 
 bool is_called(const GangContext& gang, const Access& access) {
   return gang.options.calls && access.layout.is_array && !access.layout.fields.front().type->isIntegerTy(1);
@@ -64,6 +64,10 @@ Parts load_by_call(GangContext& gang, const Access& access, unsigned stride) {
   const Move move = move_of(gang, access, stride);
   llvm::AllocaInst* rows = rows_of(gang, move);
   call_load(gang.builder, move, move_arguments(gang, access, move, rows));
+  return load_rows(gang, access, move, rows);
+}
+
+Parts load_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows) {
   // One load, taken apart, and not one for each row: LLVM orders sums by where their operands come from, and results
   // are to have the bits that they have when this is written in place.
   llvm::Type* element = access.layout.fields.front().type;
@@ -79,9 +83,13 @@ Parts load_by_call(GangContext& gang, const Access& access, unsigned stride) {
 void store_by_call(GangContext& gang, const Access& access, const Parts& values, unsigned stride) {
   const Move move = move_of(gang, access, stride);
   llvm::AllocaInst* rows = rows_of(gang, move);
+  store_rows(gang, move, values, rows);
+  call_store(gang.builder, move, move_arguments(gang, access, move, rows));
+}
+
+void store_rows(GangContext& gang, const Move& move, const Parts& values, llvm::Value* rows) {
   for (unsigned i = 0; i < move.count; ++i)
     gang.builder.CreateAlignedStore(values[i], row_place(gang, move, rows, i), row_alignment(move));
-  call_store(gang.builder, move, move_arguments(gang, access, move, rows));
 }
 
 }  // namespace smelt::aot::cpu::lanes

@@ -289,14 +289,21 @@ class Mover {
 /// The body of a function: all lanes in chunks, or those that are on one after another.
 class MoveFunction {
  public:
-  MoveFunction(llvm::Function& function, const Move& move, bool loads)
+  /// `index`: null where `move` says where lanes' elements lie.
+  MoveFunction(llvm::Function& function, const Move& move, const WrappingIndex* index, bool loads)
       : function_(function),
         move_(move),
+        index_(index),
         loads_(loads),
         b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
         mover_(b_, move) {}
 
   void emit() {
+    if (index_ != nullptr) {
+      each_lane();
+      b_.CreateRetVoid();
+      return;
+    }
     // A store may not touch the places between lanes.
     const bool in_words = word_bits(move_) != 0;
     if (in_words || (move_.stride != 0 && (loads_ || move_.count == move_.stride))) {
@@ -343,7 +350,7 @@ class MoveFunction {
     llvm::PHINode* left = b_.CreatePHI(b_.getInt32Ty(), 2);
     left->addIncoming(function_.getArg(2), before);
     Value* lane = b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue()), b_.getInt64Ty());
-    Value* memory = mover_.lane_address(function_.getArg(0), lane);
+    Value* memory = index_ != nullptr ? wrapping_address(lane) : mover_.lane_address(function_.getArg(0), lane);
     for (unsigned i = 0; i < move_.count; ++i) {
       Value* from = mover_.element(memory, i);
       Value* to = mover_.place_in_row(function_.getArg(1), i, lane);
@@ -357,8 +364,22 @@ class MoveFunction {
     b_.SetInsertPoint(after);
   }
 
+  /// The numbers of WrappingIndex are arguments, so that few functions do for a kernel.
+  Value* wrapping_address(Value* lane) {
+    const auto argument = [&](unsigned number) -> Value* { return function_.getArg(3 + number); };
+    Value *first = argument(0), *step = argument(1), *scale = argument(2), *apart = argument(3);
+    const auto widened = [&](Value* number) {
+      return index_->is_signed ? b_.CreateSExt(number, b_.getInt64Ty()) : b_.CreateZExt(number, b_.getInt64Ty());
+    };
+    Value* to_lane = b_.CreateTrunc(b_.CreateMul(step, lane), first->getType());
+    Value* further = b_.CreateSub(widened(b_.CreateAdd(first, to_lane)), widened(first));
+    Value* offset = b_.CreateAdd(b_.CreateMul(apart, lane), b_.CreateMul(scale, further));
+    return b_.CreateGEP(b_.getInt8Ty(), function_.getArg(0), offset);
+  }
+
   llvm::Function& function_;
   const Move& move_;
+  const WrappingIndex* const index_;
   const bool loads_;
   FlowBuilder b_;
   Mover mover_;
@@ -382,11 +403,52 @@ llvm::Function* function_of(llvm::Module& module, const Move& move, bool loads) 
   function->addParamAttr(loads ? 0 : 1, llvm::Attribute::ReadOnly);
   if (move.stride == 0) function->addParamAttr(0, llvm::Attribute::ReadOnly);
   if (loads || move.stride != 0) function->addParamAttr(loads ? 1 : 0, llvm::Attribute::WriteOnly);
-  MoveFunction(*function, move, loads).emit();
+  MoveFunction(*function, move, nullptr, loads).emit();
   return function;
 }
 
+llvm::Function* wrapping_function_of(llvm::Module& module, const Move& move, const WrappingIndex& index, bool loads) {
+  const std::string name = fmt::format("smelt.{}_lanes.{}x{}.{}.wrapping.{}{}", loads ? "load" : "store", move.bits,
+                                       move.count, move.lanes, index.is_signed ? "i" : "u", index.bits);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  llvm::Type* number = llvm::Type::getInt64Ty(context);
+  llvm::Type* narrow = llvm::Type::getIntNTy(context, index.bits);
+  llvm::Function* function = make_memory_function(
+      module, name, {pointer, pointer, llvm::Type::getInt32Ty(context), narrow, number, number, number});
+  // Not marked as cold: LLVM 19 would sink addresses to each such call, in a time that grows with the square of them.
+  function->addFnAttr(kStaysCalled);
+  function->setOnlyAccessesArgMemory();
+  // No vector is needed: the caller's stay where they are.
+  function->setCallingConv(llvm::CallingConv::PreserveAll);
+  function->addFnAttr(llvm::Attribute::NoImplicitFloat);
+  function->addParamAttr(loads ? 0 : 1, llvm::Attribute::ReadOnly);
+  function->addParamAttr(loads ? 1 : 0, llvm::Attribute::WriteOnly);
+  MoveFunction(*function, move, &index, loads).emit();
+  return function;
+}
+
+void call_wrapping(llvm::IRBuilderBase& builder, const Move& move, const WrappingIndex& index,
+                   llvm::ArrayRef<Value*> memory_rows_on, Value* first, bool loads) {
+  llvm::Function* function = wrapping_function_of(*builder.GetInsertBlock()->getModule(), move, index, loads);
+  const auto number = [&](int64_t value) { return builder.getInt64(static_cast<uint64_t>(value)); };
+  llvm::SmallVector<Value*, 7> arguments(memory_rows_on);
+  arguments.append({first, number(index.step), number(index.scale), number(index.apart)});
+  builder.CreateCall(function, arguments)->setCallingConv(function->getCallingConv());
+}
+
 }  // namespace
+
+void call_wrapping_load(llvm::IRBuilderBase& builder, const Move& move, const WrappingIndex& index,
+                        llvm::ArrayRef<Value*> memory_rows_on, Value* first) {
+  call_wrapping(builder, move, index, memory_rows_on, first, true);
+}
+
+void call_wrapping_store(llvm::IRBuilderBase& builder, const Move& move, const WrappingIndex& index,
+                         llvm::ArrayRef<Value*> memory_rows_on, Value* first) {
+  call_wrapping(builder, move, index, memory_rows_on, first, false);
+}
 
 void call_load(llvm::IRBuilderBase& builder, const Move& move, llvm::ArrayRef<Value*> memory_rows_on) {
   llvm::Function* function = function_of(*builder.GetInsertBlock()->getModule(), move, true);

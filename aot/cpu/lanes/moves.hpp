@@ -18,14 +18,32 @@ struct Move {
   bool words = false;   ///< with stride 0: several elements at once, in registers that the caller then has to save
 };
 
+/// Where lanes' elements lie when a narrow number that counts the lanes may wrap round before it is widened:
+///
+///   lane 0's address + apart * lane + scale * (widened(first + step * lane) - widened(first))
+struct WrappingIndex {
+  unsigned bits = 0;  ///< of the narrow number
+  bool is_signed = false;
+  int64_t step = 0;   ///< from a lane to the next
+  int64_t scale = 0;  ///< bytes
+  int64_t apart = 0;  ///< bytes
+};
+
 /// Calls a function that reads `count` elements of each lane whose bit in `on` is set into `count` rows of `lanes`
 /// elements; what a row has for other lanes means nothing. Operands: `memory`, a pointer to lane 0's elements, aligned
 /// to one of them, or, with stride 0, to `lanes` pointers; `rows`, 64-byte aligned memory that nothing else reaches;
 /// `on`, an i32 with some bit set. Where all lanes are on, the places between lanes' elements are read too.
 void call_load(llvm::IRBuilderBase& builder, const Move& move, llvm::ArrayRef<llvm::Value*> memory_rows_on);
 
-/// The same from rows to memory. No place is written but the elements of lanes that are on. With stride 0, lanes are
-/// written in their order.
+/// The same, lane after lane, by what `index` says: `memory` is lane 0's address, and `first` the narrow number of it.
+/// `move.stride` is 0. For cold code: some instructions where addresses of all lanes would be dozens.
+void call_wrapping_load(llvm::IRBuilderBase& builder, const Move& move, const WrappingIndex& index,
+                        llvm::ArrayRef<llvm::Value*> memory_rows_on, llvm::Value* first);
+void call_wrapping_store(llvm::IRBuilderBase& builder, const Move& move, const WrappingIndex& index,
+                         llvm::ArrayRef<llvm::Value*> memory_rows_on, llvm::Value* first);
+
+/// As call_load, from rows to memory. No place is written but the elements of lanes that are on. With stride 0, lanes
+/// are written in their order.
 void call_store(llvm::IRBuilderBase& builder, const Move& move, llvm::ArrayRef<llvm::Value*> memory_rows_on);
 
 }  // namespace smelt::aot::cpu::lanes

@@ -43,21 +43,38 @@ bool has_inline_form(const llvm::CallInst& call) {
   return true;
 }
 
+/// Memory for one call. Where a function is called, the next call's may be the same; what is written in place becomes
+/// registers, and a place of its own does better there.
+class CallMemory {
+ public:
+  CallMemory(GangContext& gang, bool is_inline) : gang_(gang), is_inline_(is_inline) {}
+  llvm::AllocaInst* get(uint64_t bytes) {
+    const bool is_own = is_inline_ || next_ == GangContext::kMostScratch;
+    return is_own ? gang_.allocate(bytes) : gang_.scratch(next_++, bytes);
+  }
+
+ private:
+  GangContext& gang_;
+  const bool is_inline_;
+  unsigned next_ = 4;  // behind those of loads and stores
+};
+
 /// Where the lanes' numbers lie; null where all of them are zero.
-llvm::Value* texture_row(GangContext& gang, llvm::Value* operand) {
+llvm::Value* texture_row(GangContext& gang, llvm::Value* operand, CallMemory& memory) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(operand);
   if (constant != nullptr && constant->isNullValue()) return llvm::ConstantPointerNull::get(gang.builder.getPtrTy());
-  llvm::AllocaInst* row = gang.allocate(uint64_t{4} * gang.options.lanes);
+  llvm::AllocaInst* row = memory.get(uint64_t{4} * gang.options.lanes);
   gang.builder.CreateAlignedStore(gang.part(operand), row, row->getAlign());
   return row;
 }
 
 void texture_call_by_lane(GangContext& gang, llvm::CallInst& call) {
   llvm::IRBuilder<>& builder = gang.builder;
+  CallMemory memory(gang, false);
   llvm::SmallVector<llvm::SmallVector<llvm::AllocaInst*, 4>, 16> rows;
   const auto row_of_part = [&](llvm::Value* values) {
     const uint64_t bytes = gang.layout.getTypeAllocSize(values->getType()->getScalarType()).getFixedValue();
-    llvm::AllocaInst* row = gang.allocate(bytes * gang.options.lanes);
+    llvm::AllocaInst* row = memory.get(bytes * gang.options.lanes);
     builder.CreateStore(values, row);
     return row;
   };
@@ -69,7 +86,7 @@ void texture_call_by_lane(GangContext& gang, llvm::CallInst& call) {
   llvm::SmallVector<llvm::AllocaInst*, 4> results;
   const LaneLayout made = call.getType()->isVoidTy() ? LaneLayout() : layout_of(call.getType(), gang.layout);
   for (const LaneLayout::Field& field : made.fields)
-    results.push_back(gang.allocate(gang.layout.getTypeAllocSize(field.type).getFixedValue() * gang.options.lanes));
+    results.push_back(memory.get(gang.layout.getTypeAllocSize(field.type).getFixedValue() * gang.options.lanes));
   each_lane(
       gang,
       [&](llvm::Value* lane) {
@@ -121,15 +138,16 @@ void Memory::emit_texture_call(llvm::CallInst& call) {
     return !argument->getType()->isPointerTy() || gang_.shape(argument).is_uniform();
   });
   llvm::Function* for_all = nullptr;
+  bool is_inline = false;
   if (one_texture && has_lane_form(name)) {
     // Code of its own for each call would make a kernel with hundreds of them large.
-    constexpr unsigned kMostInline = 48;
-    const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
+    is_inline = has_inline_form(call) && inline_texels_++ < gang_.options.inline_texels;
     const llvm::StringRef form = name.substr(kRuntimePrefix.size());
     for_all = declare_runtime(*gang_.target.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
   }
   if (for_all == nullptr) return texture_call_by_lane(gang_, call);
 
+  CallMemory memory(gang_, is_inline);
   llvm::SmallVector<llvm::Value*, 16> operands;
   for (llvm::Value* argument : call.args()) {
     // Handles, and which kind of coordinates a sample has.
@@ -139,13 +157,13 @@ void Memory::emit_texture_call(llvm::CallInst& call) {
     } else if (argument->getType()->isVectorTy()) {
       const Parts all = gang_.parts(argument);
       const uint64_t bytes = uint64_t{4} * gang_.options.lanes;
-      llvm::AllocaInst* rows = gang_.allocate(all.size() * bytes);
+      llvm::AllocaInst* rows = memory.get(all.size() * bytes);
       for (unsigned i = 0; i < all.size(); ++i)
         builder_.CreateAlignedStore(all[i], builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), rows, i * bytes),
                                     llvm::commonAlignment(rows->getAlign(), bytes));
       operands.push_back(rows);
     } else {
-      operands.push_back(texture_row(gang_, argument));
+      operands.push_back(texture_row(gang_, argument, memory));
     }
   }
   operands.push_back(builder_.CreateZExt(gang_.bits(gang_.mask()), builder_.getInt32Ty()));
@@ -154,7 +172,7 @@ void Memory::emit_texture_call(llvm::CallInst& call) {
   unsigned count = 0;
   if (!call.getType()->isVoidTy()) {
     count = static_cast<unsigned>(layout_of(call.getType(), gang_.layout).fields.size());
-    result = gang_.allocate(uint64_t{4} * gang_.options.lanes * count);
+    result = memory.get(uint64_t{4} * gang_.options.lanes * count);
     operands.push_back(result);
   }
   builder_.CreateCall(for_all, operands);

@@ -68,6 +68,10 @@ Parts GangContext::parts(llvm::Value* value) {
     made_in_ = builder.GetInsertBlock();
   }
   if (const auto made = made_here_.find(value); made != made_here_.end()) return made->second;
+  if (const auto make = on_demand_.find(value); make != on_demand_.end()) {
+    Parts made = make->second(*this, *llvm::cast<llvm::Instruction>(value));
+    return made_here_[value] = std::move(made);
+  }
   llvm::Value* base = scalar(value);
   Parts result;
   if (const Shape form = shape(value); form.has_offsets()) {

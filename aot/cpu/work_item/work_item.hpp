@@ -136,6 +136,10 @@ struct LaneOptions {
   /// Instructions of a thread from which on a layout is one function: code and the time that it takes to make are
   /// halved then, for a test of whether all lanes exist where memory is accessed.
   size_t one_function_from = 600;
+  /// The same without loops: what runs once gains little from code of its own.
+  size_t one_straight_function_from = 200;
+  /// A thread's first accesses to textures that have code of their own, and call no function: a tenth of a second each.
+  unsigned inline_texels = 16;
   /// One layout, whatever the group's shape: row32 where no gang waits for another, else linear32.
   bool one_layout = false;
 };

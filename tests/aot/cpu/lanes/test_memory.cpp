@@ -289,6 +289,37 @@ define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr ad
 )");
 }
 
+TEST_CASE("indices that wrap round inside a gang, in addresses of every form") {
+  const char* const forms[] = {"%at = add i64 %i, 128",
+                               "%d = mul i64 %i, 2\n  %at = add i64 %d, 300",
+                               "%d = shl i64 %i, 1\n  %at = add i64 %d, 300",
+                               "%d = add i64 %i, %l\n  %at = add i64 %d, 128",
+                               "%d = sub i64 %l, %i\n  %at = add i64 %d, 300",
+                               "%d = xor i64 %i, 1\n  %at = add i64 %d, 130"};
+  for (const char* widen : {"zext", "sext"})
+    for (const char* type : {"half", "float", "<3 x i16>"})
+      for (const char* form : forms) {
+        CAPTURE(widen);
+        CAPTURE(type);
+        CAPTURE(form);
+        check(fmt::format(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+  %n = trunc i32 %index to i8
+  %w = add i8 %n, -26
+  %i = {} i8 %w to i64
+  %l = zext i32 %lid.x to i64
+  {}
+  %from = getelementptr {}, ptr addrspace(1) %buffer0, i64 %at
+  %x = load {}, ptr addrspace(1) %from, align 1
+  %to = getelementptr {}, ptr addrspace(1) %buffer1, i64 %at
+  store {} %x, ptr addrspace(1) %to, align 1
+  ret void
+}}
+)",
+                          widen, form, type, type, type, type));
+      }
+}
+
 TEST_CASE("private arrays, by lane and by element") {
   for (const char* type : {"i8", "i16", "i32", "i64", "float"}) {
     const bool real = std::string(type) == "float";
