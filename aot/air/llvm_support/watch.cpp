@@ -5,6 +5,7 @@
 #include "smelt/base/platform.hpp"
 
 #include "llvm_support/guard.hpp"
+#include "llvm_support/slow_passes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -87,6 +88,7 @@ llvm::PassInstrumentationCallbacks* pass_callbacks() {
   static llvm::PassInstrumentationCallbacks* const callbacks = [] {
     auto* const made = new llvm::PassInstrumentationCallbacks;  // read by all threads, for the process's whole life
     made->registerBeforeNonSkippedPassCallback([](llvm::StringRef, llvm::Any) { stop_at_limits(); });
+    made->registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any) { return !is_left_out(pass); });
     return made;
   }();
   return callbacks;

@@ -19,7 +19,8 @@ Result<void> check_limits();
 /// on the way is destroyed. Does nothing outside a guard.
 void stop_at_limits();
 
-/// stop_at_limits() before each pass; for PassInstrumentationAnalysis. Shared by all threads, never changed.
+/// stop_at_limits() before each pass, and no pass on functions for which it takes too long; for
+/// PassInstrumentationAnalysis. Shared by all threads, never changed.
 llvm::PassInstrumentationCallbacks* pass_callbacks();
 
 }  // namespace smelt::aot

@@ -6,6 +6,7 @@
 #include "codegen/unorm_arithmetic.hpp"
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
+#include "llvm_support/slow_passes.hpp"
 #include "lower/lower.hpp"
 #include "runtime/runtime.hpp"
 
@@ -144,6 +145,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else if (auto error = builder.parsePassPipeline(passes, fmt::format(kShortPipeline, has_texels ? kTexelPasses : "")))
     llvm::report_fatal_error(std::move(error), false);  // of a literal
+  const WithoutSlowPasses without(module);
   passes.run(module, analyses.module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
