@@ -96,6 +96,28 @@ TEST_CASE("one call, or a short helper: nothing stays") {
   CHECK(kept(helper(10) + kOpen + "  mix(s);\n  mix(s);\n" + kClose) == 0);
 }
 
+TEST_CASE("hundreds of calls in a row are inlined: helpers with branches, loops, early ends and without") {
+  std::string calls;
+  uint32_t expected = 3;
+  for (uint32_t i = 0; i < 200; ++i) {
+    calls += fmt::format("  v = {}(v, {}u);\n", i % 3 == 0 ? "choose" : i % 3 == 1 ? "plain" : "turn", i);
+    if (i % 3 == 0)
+      expected = expected > i * 1000 ? expected / 3 : expected * 5 + i;
+    else if (i % 3 == 1)
+      expected ^= i * 77;
+    else
+      for (uint32_t r = 0; r < expected % 4; ++r) expected = expected * 3 + i;
+  }
+  const std::string text =
+      "uint choose(uint v, uint i) { if (v > i * 1000) return v / 3; return v * 5 + i; }\n"
+      "uint plain(uint v, uint i) { return v ^ i * 77; }\n"
+      "uint turn(uint v, uint i) { for (uint r = 0; r < v % 4; ++r) v = v * 3 + i; return v; }\n"
+      "kernel void k(device uint* out, device const uint* in) {\n  uint v = in[2];\n" +
+      calls + "  out[0] = v;\n}\n";
+  CHECK(kept(text) == 0);
+  CHECK(run(text, 1) == std::vector<uint32_t>{expected});
+}
+
 TEST_CASE("structures by value and as results: what the helper changes of its copy is its own") {
   const std::string text = kState + "State mixed(State s) {\n" + kFirst.text("s.v") + "  return s;\n}\n" + kOpen +
                            "  State t = mixed(s);\n  s = mixed(mixed(t));\n  t = mixed(s);\n"

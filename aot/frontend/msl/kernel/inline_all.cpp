@@ -16,6 +16,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <algorithm>
@@ -42,6 +43,9 @@ void mark_to_be_inlined(llvm::Function& function) {
   function.removeFnAttr(llvm::Attribute::OptimizeNone);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
 }
+
+/// Calls of a function from which on it is worth while to look at how they are inlined.
+constexpr size_t kManyCalls = 64;
 
 /// Inlines what is finished into one function after the other, and simplifies that.
 class Inliner {
@@ -80,6 +84,8 @@ class Inliner {
     std::vector<llvm::CallBase*> calls;
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) calls.push_back(call);
+    std::vector<llvm::BasicBlock*> rests;
+    if (calls.size() >= kManyCalls) rests = split_behind(calls);
     for (size_t i = 0; i < calls.size(); ++i) {
       if (!is_inlined(*calls[i])) continue;
       llvm::InlineFunctionInfo inlined;
@@ -87,6 +93,19 @@ class Inliner {
               .isSuccess())
         calls.insert(calls.end(), inlined.InlinedCallSites.begin(), inlined.InlinedCallSites.end());
     }
+    for (llvm::BasicBlock* rest : rests) llvm::MergeBlockIntoPredecessor(rest);
+  }
+
+  /// Gives what stands behind each call that is inlined a block, in the order of the calls. Inlining moves what is
+  /// behind a call in its block to another: of thousands of calls in one block that would be the square of them. The
+  /// blocks are joined again when all are inlined.
+  std::vector<llvm::BasicBlock*> split_behind(llvm::ArrayRef<llvm::CallBase*> calls) const {
+    std::vector<llvm::BasicBlock*> rests;
+    for (llvm::CallBase* call : llvm::reverse(calls))
+      if (is_inlined(*call) && !call->isTerminator())
+        rests.push_back(call->getParent()->splitBasicBlock(call->getNextNode()));
+    std::reverse(rests.begin(), rests.end());
+    return rests;
   }
 
   llvm::PassBuilder builder_;
