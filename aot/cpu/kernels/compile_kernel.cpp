@@ -30,6 +30,7 @@
 #include "work_item/sure_reach.hpp"
 #include "work_item/waiting.hpp"
 #include "work_item/watch.hpp"
+#include "work_item/wide_products.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfo.h"
@@ -136,6 +137,7 @@ class KernelCompiler {
                                                             {.level = options_.level,
                                                              .checked = options_.checked,
                                                              .keep_lane_functions = may_go_by_lanes(),
+                                                             .wide_products = wide_products_,
                                                              .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
     std::optional<EndedLoops> ended;
@@ -221,6 +223,7 @@ class KernelCompiler {
     if (const uint64_t bytes = air::threadgroup_bytes(*module_); bytes > air::kMostThreadgroupBytes && !is_cpu_only)
       return fail(Errc::threadgroup_memory_too_large, "{}", air::too_much_threadgroup_memory(view_.name, bytes));
     tables_ = has_function_tables(*module_);
+    wide_products_ = !options_.checked && options_.method != CpuMethod::lanes && has_wide_products(*module_);
     SMELT_TRY_VOID(bind_function_tables(*module_, options_.visible));
     install_diagnostics(*kernel_module_.context, first_error_);
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
@@ -256,7 +259,7 @@ class KernelCompiler {
     const LaunchContext context{*module_, *target_, options_.level, prepared.threadgroup_extent, options_.checked};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (docs/design/cpu-lanes.md).
-    const bool by_loops = is_straight(item) || has_long_functions(*module_);  // lanes take no calls
+    const bool by_loops = wide_products_ || is_straight(item) || has_long_functions(*module_);  // lanes take no calls
     if (may_go_by_lanes() && (options_.method == CpuMethod::lanes || !by_loops)) return emit_gangs(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)
       return fail(Errc::unsupported, "not one loop: the kernel has barriers, simdgroup operations or group values");
@@ -310,6 +313,7 @@ class KernelCompiler {
   bool logs_ = false;
   bool tensors_ = false;
   bool tables_ = false;
+  bool wide_products_ = false;
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options, bool list) {

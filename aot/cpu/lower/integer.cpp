@@ -48,7 +48,7 @@ Result<Value*> unary(Call& call) {
 Value* emit_multiply_high(Call& call, Value* x, Value* y) {
   auto& b = call.builder;
   const unsigned bits = width(call);
-  if (bits <= 32) {
+  if (bits <= 32 || call.wide_products) {
     llvm::Type* wide = with_element(call.type, b.getIntNTy(bits * 2));
     Value* product = b.CreateMul(emit_extend(call, x, wide), emit_extend(call, y, wide));
     return b.CreateTrunc(b.CreateLShr(product, bits), call.type);

@@ -51,7 +51,13 @@ Result<void> lower_call(llvm::CallInst& instruction, const AirName& name, const 
     builder.setFastMathFlags(flags);
   }
   llvm::Type* type = instruction.getType();
-  Call call{builder, instruction, name, llvm::SmallVector<Value*, 8>(instruction.args()), type, options.name_texels};
+  Call call{builder,
+            instruction,
+            name,
+            llvm::SmallVector<Value*, 8>(instruction.args()),
+            type,
+            options.name_texels,
+            options.wide_products};
   if (!has_shape(call, operation))
     return bad_call(call, operation.shape == Shape::integers ? "integers of the result's type"
                                                              : "half, bfloat or float operands of the result's type");

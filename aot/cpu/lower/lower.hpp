@@ -32,6 +32,7 @@ struct LowerOptions {
   bool expand_memory = true;   ///< memory intrinsics of unknown length become loops
   bool check_tensors = false;  ///< what products of tensors touch is looked at before
   bool wide_vectors = false;   ///< the processor has vectors of 64 bytes
+  bool wide_products = false;  ///< integers of 128 bits may be multiplied: no lanes are made of the code
   bool name_texels = false;    ///< a texel that is read or written has its address first, null outside of the texture
 };
 

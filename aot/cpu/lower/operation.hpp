@@ -24,6 +24,7 @@ struct Call {
   llvm::SmallVector<llvm::Value*, 8> operands;
   llvm::Type* type = nullptr;  ///< of the result, as the lowering is to give it
   bool names_texels = false;   ///< LowerOptions::name_texels
+  bool wide_products = false;  ///< LowerOptions::wide_products
 
   llvm::Module& module() const { return *instruction.getModule(); }
   llvm::Value* operator[](size_t i) const { return operands[i]; }

@@ -418,6 +418,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   lower.wide_vectors = row_of(options.level).is_wide;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.name_texels = bool(options.checked);
+  lower.wide_products = options.wide_products;
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
   pass_bfloats_as_integers(module);

@@ -22,6 +22,7 @@ struct PrepareOptions {
   CpuLevel level = CpuLevel::x86_64_v3;
   Checks checked;
   bool keep_lane_functions = false;  ///< functions of lane_functions.hpp stay calls, which lanes alone understand
+  bool wide_products = false;        ///< of wide_products.hpp
   bool keep_lines = false;           ///< the module's debug info is that of a listing, and stays
 };
 
