@@ -324,7 +324,9 @@ inline Real divide(Real a, Real b) {  // by at least 1
   return a * function(1 / b.value, b, 1.1);
 }
 inline Real clamp(Real x, double low, double high) {
-  return function(std::clamp(x.value, low, high), x, 1);
+  Real r = function(std::clamp(x.value, low, high), x, 1);
+  r.error = std::min(r.error, high - low);
+  return r;
 }
 inline Real least(Real a, Real b) {
   return function(std::min(a.value, b.value), a.error > b.error ? a : b, 1);

@@ -320,7 +320,7 @@ class Kernel:
                 index = self.op("i32", f"shl i32 {index.ir}, 2", f"{index.cpp} << 2", keep=False)
             done(self.call("i32", "amdgcn.ds.bpermute", index, x), f"lanes(n, {x.name}, {r.name}, [&](int t, int) {{ return int({index.cpp} >> 2 & 31); }});")
         elif choice < 5:
-            old = x if self.chance(50) else self.of(t, 0)
+            old = x if self.chance(50) or kind != t and kind == "float" else self.of(t, 0)
             control = self.pick([self.below(256), 0xB1, 0x4E, 0x101 + self.below(15), 0x111 + self.below(15), 0x111, 0x112, 0x114, 0x118, 0x121 + self.below(15), 0x140, 0x141, 0x150 + self.below(16), 0x160 + self.below(16)])
             rows, banks = self.pick([15, 15, 1, 2, 3, self.below(16)]), self.pick([15, 15, 5, 10, 12, self.below(16)])
             bound = self.pick(["true", "false"])

@@ -36,6 +36,22 @@ kernel void parts(device const int* from, device int* to, uint3 at [[thread_posi
 SIZES = [(3, 3), (4, 3), (7, 5), (33, 4), (64, 3), (65, 9), (100, 7), (128, 2), (31, 31)]
 
 
+DIVISIONS = """
+#include <metal_stdlib>
+using namespace metal;
+#define DIVIDES(type)                                                                                                      \\
+  kernel void divides_##type(device const type* from, device type* to, uint lane [[thread_index_in_simdgroup]],             \\
+                             uint i [[thread_position_in_grid]]) {                                                         \\
+    type x = type(7);                                                                                                      \\
+    if (lane & 1) x = from[i] / ((type(lane) & 63) | 1);                                                                   \\
+    if (lane % 4 > 1) x += from[i] % type(lane & 62);                                                                      \\
+    if (lane > 2) x ^= type(100) / type(lane - 2);                                                                         \\
+    to[i] = x;                                                                                                             \\
+  }
+DIVIDES(char) DIVIDES(uchar) DIVIDES(short) DIVIDES(ushort) DIVIDES(int) DIVIDES(uint) DIVIDES(long) DIVIDES(ulong)
+"""
+
+
 class Guards(unittest.TestCase):
     def setUp(self):
         self.random = np.random.default_rng(7)
@@ -47,6 +63,26 @@ class Guards(unittest.TestCase):
                 for group in groups:
                     with self.subTest(effort=effort, size=size, group=group):
                         yield getattr(library, name), size, group
+
+    def test_lanes_that_are_off_do_not_divide(self):
+        # The divisors are lanes' indices, which are 0 where the lane is off.
+        types = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32, "long": np.int64, "ulong": np.uint64}
+        for effort in ("fast", "balanced", "best"):
+            library = smelt.compile_shader(DIVISIONS, cpu_effort=effort)
+            for name, kind in types.items():
+                values = self.random.integers(-100, 100, 77) if np.issubdtype(kind, np.signedinteger) else self.random.integers(0, 200, 77)
+                for size in (77, 64, 5):
+                    a, got = values[:size].astype(kind), np.zeros(size, kind)
+                    getattr(library, f"divides_{name}")(a, got, threads=size, group_size=size)
+                    lane = np.arange(size) % 32
+                    wide = a.astype(np.int64)
+                    toward_zero = lambda x, y: np.trunc(x / y).astype(np.int64)  # noqa: E731
+                    x = np.where(lane & 1, toward_zero(wide, (lane & 63) | 1), 7)
+                    some = np.maximum(lane & 62, 1)
+                    x = np.where(lane % 4 > 1, x + wide - toward_zero(wide, some) * some, x)
+                    x = np.where(lane > 2, x ^ 100 // np.maximum(lane - 2, 1), x)
+                    with self.subTest(effort=effort, kind=name, size=size):
+                        np.testing.assert_array_equal(got, x.astype(kind))
 
     def test_a_stencil_keeps_its_border(self):
         for kernel, (width, height), group in self.each("plane", [(32, 1), (16, 4), (8, 8), (33, 2)]):

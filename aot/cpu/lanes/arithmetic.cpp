@@ -122,6 +122,21 @@ Parts vectorise_call(GangContext& gang, llvm::CallInst& call) {
   return result;
 }
 
+/// Whether no lane's division by it can trap, whatever the lane holds: lanes' indices are constants, and 0 is among
+/// them.
+bool divides_anything(const llvm::Value* divisor) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
+  const auto* type = constant ? llvm::dyn_cast<llvm::FixedVectorType>(constant->getType()) : nullptr;
+  const auto traps = [](const llvm::Constant* one) {
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(one);
+    return number == nullptr || number->isZero() || number->isMinusOne();
+  };
+  if (type == nullptr) return constant != nullptr && !traps(constant);
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
+    if (traps(constant->getAggregateElement(lane))) return false;
+  return true;
+}
+
 Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {
   llvm::IRBuilder<>& builder = gang.builder;
   switch (instruction.getOpcode()) {
@@ -149,7 +164,7 @@ Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {
     if (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
       llvm::Value* right = b[i];
       // Lanes that are off must not divide by whatever they hold.
-      if (binary->isIntDivRem() && gang.mask() && !llvm::isa<llvm::Constant>(right)) {
+      if (binary->isIntDivRem() && gang.mask() && !divides_anything(right)) {
         right = builder.CreateSelect(gang.mask(), right, llvm::ConstantInt::get(right->getType(), 1), "divisor");
       }
       made = builder.CreateBinOp(binary->getOpcode(), a[i], right);
