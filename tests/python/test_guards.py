@@ -84,6 +84,32 @@ class Guards(unittest.TestCase):
                     with self.subTest(effort=effort, kind=name, size=size):
                         np.testing.assert_array_equal(got, x.astype(kind))
 
+    def test_a_zero_divides_its_own_component_alone(self):
+        library = smelt.compile_shader("""
+#include <metal_stdlib>
+using namespace metal;
+kernel void constants(device const uint4* from, device uint4* to, uint i [[thread_position_in_grid]]) {
+  to[2 * i] = from[i] / uint4(0, 1, 2, 3);
+  to[2 * i + 1] = from[i] % select(uint4(0, 4, 0, 7), uint4(5), from[i] > 50u);
+}
+kernel void unrolled(device const short4* from, device short4* to, uint i [[thread_position_in_grid]]) {
+  short4 sum = 0;
+  for (short k = 0; k < 4; ++k) sum.yzw += (from[i] / (short4(0, 1, -2, 3) + short4(0, k, -k, k))).yzw;
+  to[i] = sum;
+}""")
+        a = self.random.integers(0, 100, (33, 4)).astype(np.uint32)
+        got = np.zeros((33, 2, 4), np.uint32)
+        library.constants(a, got, threads=33, group_size=33)
+        np.testing.assert_array_equal(got[:, 0, 1:], a[:, 1:] // [1, 2, 3])
+        divisors = np.where(a > 50, 5, [0, 4, 0, 7])
+        np.testing.assert_array_equal(got[:, 1][divisors != 0], (a % np.maximum(divisors, 1))[divisors != 0])
+        b = self.random.integers(-3000, 3000, (33, 4)).astype(np.int16)
+        sums = np.zeros((33, 4), np.int16)
+        library.unrolled(b, sums, threads=33, group_size=33)
+        want = sum(np.trunc(b[:, 1:] / [1 + k, -2 - k, 3 + k]) for k in range(4)).astype(np.int16)
+        np.testing.assert_array_equal(sums[:, 1:], want)
+        self.assertTrue((sums[:, 0] == 0).all())
+
     def test_a_stencil_keeps_its_border(self):
         for kernel, (width, height), group in self.each("plane", [(32, 1), (16, 4), (8, 8), (33, 2)]):
             # Whole numbers, so that no rounding differs.

@@ -122,19 +122,26 @@ Parts vectorise_call(GangContext& gang, llvm::CallInst& call) {
   return result;
 }
 
-/// Whether no lane's division by it can trap, whatever the lane holds: lanes' indices are constants, and 0 is among
-/// them.
+/// Whether no lane's division by it can trap, whatever the lane holds.
 bool divides_anything(const llvm::Value* divisor) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
   const auto* type = constant ? llvm::dyn_cast<llvm::FixedVectorType>(constant->getType()) : nullptr;
-  const auto traps = [](const llvm::Constant* one) {
-    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(one);
-    return number == nullptr || number->isZero() || number->isMinusOne();
-  };
-  if (type == nullptr) return constant != nullptr && !traps(constant);
-  for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
-    if (traps(constant->getAggregateElement(lane))) return false;
+  if (type == nullptr) return false;
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(lane));
+    if (number == nullptr || number->isZero() || number->isMinusOne()) return false;
+  }
   return true;
+}
+
+/// A divisor for all lanes: those that are off must not divide by whatever they hold.
+llvm::Value* divisor_of_lanes(GangContext& gang, llvm::Value* divisor) {
+  if (!gang.mask() || divides_anything(divisor)) return divisor;
+  llvm::Constant* const one = llvm::ConstantInt::get(divisor->getType(), 1);
+  // A select alone is not enough. Lanes' indices are constants, here or in a later pass, and 0 is among them. LLVM
+  // takes a division by a vector with a 0 in it for undefined as a whole, also where the vector is one arm of a select.
+  return gang.builder.CreateSelect(gang.mask(), gang.builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one),
+                                   one, "divisor");
 }
 
 Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {
@@ -163,10 +170,7 @@ Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {
     llvm::Value* made = nullptr;
     if (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
       llvm::Value* right = b[i];
-      // Lanes that are off must not divide by whatever they hold.
-      if (binary->isIntDivRem() && gang.mask() && !divides_anything(right)) {
-        right = builder.CreateSelect(gang.mask(), right, llvm::ConstantInt::get(right->getType(), 1), "divisor");
-      }
+      if (binary->isIntDivRem()) right = divisor_of_lanes(gang, right);
       made = builder.CreateBinOp(binary->getOpcode(), a[i], right);
     } else if (llvm::isa<llvm::UnaryOperator>(instruction)) {
       made = builder.CreateFNeg(a[i]);

@@ -76,14 +76,17 @@ void guard_division(llvm::BinaryOperator& division) {
   if (known && !known->isZero() && !(is_signed && known->isAllOnes())) return;
 
   llvm::IRBuilder<> b(&division);
-  Value* bad = b.CreateIsNull(divisor);
+  // Not by a select of whether it is 0: LLVM takes a division by a vector of constants with a 0 in it for undefined as
+  // a whole, also where the vector is one arm of a select.
+  Value* const one = llvm::ConstantInt::get(type, 1);
+  Value* safe = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one);
   if (is_signed) {
     Value* lowest = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
     Value* overflow =
         b.CreateAnd(b.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)), b.CreateICmpEQ(dividend, lowest));
-    bad = b.CreateOr(bad, overflow);
+    safe = b.CreateSelect(overflow, one, safe);
   }
-  division.setOperand(1, b.CreateSelect(bad, llvm::ConstantInt::get(type, 1), divisor));
+  division.setOperand(1, safe);
   division.dropPoisonGeneratingFlags();
 }
 

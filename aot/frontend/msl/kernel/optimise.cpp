@@ -105,6 +105,27 @@ void plain_conversions(llvm::Function& function) {
   }
 }
 
+/// Integer vectors are divided component by component: where one component of the divisor is 0, that of the result
+/// alone is unspecified (Metal Shading Language Specification 3.1). LLVM takes a division by a vector of constants with
+/// a 0 in it for undefined as a whole, and its passes drop what depends on it.
+void divide_components(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* const division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+    const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
+    if (division == nullptr || type == nullptr || !division->isIntDivRem()) continue;
+    llvm::IRBuilder<> builder(division);
+    llvm::Value* made = llvm::PoisonValue::get(division->getType());
+    for (unsigned i = 0; i < type->getNumElements(); ++i) {
+      llvm::Value* const one =
+          builder.CreateBinOp(division->getOpcode(), builder.CreateExtractElement(division->getOperand(0), i),
+                              builder.CreateExtractElement(division->getOperand(1), i));
+      made = builder.CreateInsertElement(made, one, i);
+    }
+    division->replaceAllUsesWith(made);
+    division->eraseFromParent();
+  }
+}
+
 constexpr llvm::StringLiteral kUnroll = "llvm.loop.unroll.";
 constexpr llvm::StringLiteral kKeptUnroll = "smelt.loop.unroll.";
 
@@ -167,6 +188,7 @@ llvm::TargetLibraryInfoImpl no_library() {
 void prepare_operations(llvm::Function& function) {
   copy_objects_plainly(function, false);
   saturate_conversions(function);
+  divide_components(function);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!instruction.isShift()) continue;
     llvm::Value* amount = instruction.getOperand(1);
