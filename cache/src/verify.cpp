@@ -16,7 +16,7 @@
 namespace smelt::cache {
 namespace {
 
-constexpr size_t kRowsInOne = 1024;
+constexpr size_t kRowsOfPiece = 1024;
 
 /// Copies values out of packs into one buffer, and keeps the pack open from one to the next.
 class PackReader {
@@ -99,7 +99,7 @@ class Verification {
     const auto look_at_table = [&](auto& table) -> Result<void> {
       using Rows = typename decltype(table.piece_after(0, 0))::value_type;
       for (int64_t last = 0;;) {
-        SMELT_TRY(const Rows piece, ask<Rows>([&] { return table.piece_after(last, kRowsInOne); }));
+        SMELT_TRY(const Rows piece, ask<Rows>([&] { return table.piece_after(last, kRowsOfPiece); }));
         for (const auto& row : piece.rows) SMELT_TRY_VOID(look_at(row));
         unreadable += piece.unreadable;
         last = piece.last;

@@ -57,7 +57,7 @@ void store_where_lanes_wrap(GangContext& gang, const Access& access, const Parts
 // memory_calls.cpp
 llvm::Align row_alignment(const Move& move);
 llvm::AllocaInst* rows_of(GangContext& gang, const Move& move);
-Parts load_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows);
+Parts load_moved_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows);
 void store_rows(GangContext& gang, const Move& move, const Parts& values, llvm::Value* rows);
 
 // memory_pieces.cpp

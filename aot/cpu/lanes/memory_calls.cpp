@@ -64,10 +64,10 @@ Parts load_by_call(GangContext& gang, const Access& access, unsigned stride) {
   const Move move = move_of(gang, access, stride);
   llvm::AllocaInst* rows = rows_of(gang, move);
   call_load(gang.builder, move, move_arguments(gang, access, move, rows));
-  return load_rows(gang, access, move, rows);
+  return load_moved_rows(gang, access, move, rows);
 }
 
-Parts load_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows) {
+Parts load_moved_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows) {
   // One load, taken apart, and not one for each row: LLVM orders sums by where their operands come from, and results
   // are to have the bits that they have when this is written in place.
   llvm::Type* element = access.layout.fields.front().type;

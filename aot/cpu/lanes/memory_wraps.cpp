@@ -97,7 +97,7 @@ class WrappingAddress {
 };
 
 /// What is moved, lane after lane. None for what is not elements side by side.
-std::optional<Move> move_of(const GangContext& gang, const Access& access) {
+std::optional<Move> wrapped_move(const GangContext& gang, const Access& access) {
   if (!access.layout.is_array || access.layout.fields.front().type->isIntegerTy(1)) return std::nullopt;
   return Move{static_cast<unsigned>(8 * access.layout.element_bytes),
               static_cast<unsigned>(access.layout.fields.size()), 0, gang.options.lanes, false};
@@ -112,18 +112,18 @@ llvm::SmallVector<llvm::Value*, 3> arguments_of(GangContext& gang, const Access&
 }  // namespace
 
 Parts load_where_lanes_wrap(GangContext& gang, const Access& access, llvm::function_ref<Parts()> otherwise) {
-  const std::optional<Move> move = move_of(gang, access);
+  const std::optional<Move> move = wrapped_move(gang, access);
   WrappingAddress address(gang);
   if (!move || !address.read(access.pointer)) return otherwise();
   llvm::AllocaInst* rows = rows_of(gang, *move);
   call_wrapping_load(gang.builder, *move, address.index(), arguments_of(gang, access, rows),
                      gang.scalar(address.narrow()));
-  return load_rows(gang, access, *move, rows);
+  return load_moved_rows(gang, access, *move, rows);
 }
 
 void store_where_lanes_wrap(GangContext& gang, const Access& access, const Parts& values,
                             llvm::function_ref<void()> otherwise) {
-  const std::optional<Move> move = move_of(gang, access);
+  const std::optional<Move> move = wrapped_move(gang, access);
   WrappingAddress address(gang);
   if (!move || !address.read(access.pointer)) return otherwise();
   llvm::AllocaInst* rows = rows_of(gang, *move);
