@@ -113,10 +113,11 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
       // A put changes one page of each of seven trees, and each is summed and written to the log whole. Counts for a
       // database that is made now.
       SMELT_TRY_VOID(execute("PRAGMA page_size=1024"));
-      SMELT_TRY_VOID(execute("PRAGMA auto_vacuum=INCREMENTAL"));
       // A new database has nothing to lose, and would wait for six syncs. After a power cut it is rebuilt from the
       // packs.
       SMELT_TRY(const uint64_t pages, number("PRAGMA page_count"));
+      // Of a database that is there already, this would write a page.
+      if (pages == 0) SMELT_TRY_VOID(execute("PRAGMA auto_vacuum=INCREMENTAL"));
       if (pages == 0 && !durable) SMELT_TRY_VOID(execute("PRAGMA synchronous=OFF"));
       SMELT_TRY_VOID(execute("PRAGMA journal_mode=WAL"));
       SMELT_TRY_VOID(execute("PRAGMA secure_delete=OFF"));

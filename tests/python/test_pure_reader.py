@@ -93,7 +93,7 @@ class ReaderTest(unittest.TestCase):
                         said(lambda: facts_of_library(smelt, data, library=library, **options)),
                         said(lambda: facts_of_library(api, data, library=library, **options)),
                     )
-        self.assertEqual(formats, {1, 2})
+        self.assertEqual(formats, {1, 2, 3, 4})
 
     def test_arguments(self):
         """Functions and the names of their arguments are those that the command prints as JSON."""
