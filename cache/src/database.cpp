@@ -206,6 +206,14 @@ Result<void> Database::migrate() {
   const uint64_t newest = migrations.size();
   SMELT_TRY(uint64_t version, number("PRAGMA user_version"));
   const bool read_only = sqlite3_db_readonly(database_, "main") == 1;
+  if (version != newest && version != 0) {  // a flipped bit, or another smelt: meta has the number once more
+    SMELT_TRY(const uint64_t agree,
+              number("SELECT coalesce((SELECT value FROM meta WHERE name='schema'),user_version)=user_version "
+                     "FROM pragma_user_version"));  // in one statement: another process may migrate meanwhile
+    if (agree == 0)
+      return fail(Errc::store_corrupt, "store database: schema {} in its header is not what its table meta says",
+                  version);
+  }
   if (version < newest && !read_only) {
     SMELT_TRY(auto transaction, Transaction::begin(*this));
     SMELT_TRY(version, number("PRAGMA user_version"));  // another process may have migrated while we waited
@@ -218,6 +226,7 @@ Result<void> Database::migrate() {
     SMELT_TRY_VOID(execute(fmt::format("PRAGMA application_id={}", schema::kStoreApplicationId).c_str()));
     SMELT_TRY_VOID(
         execute(fmt::format("INSERT OR REPLACE INTO meta VALUES('oldest',{})", schema::kStoreOldest).c_str()));
+    SMELT_TRY_VOID(execute(fmt::format("INSERT OR REPLACE INTO meta VALUES('schema',{})", newest).c_str()));
     SMELT_TRY_VOID(execute("INSERT OR IGNORE INTO meta VALUES('id', abs(random()))"));
     SMELT_TRY_VOID(transaction.commit());
   }

@@ -172,7 +172,7 @@ class Publication {
     row.id = old.id;
     SMELT_TRY_VOID(tables_.entry.update(row));
     SMELT_TRY_VOID(tables_.pack.give_back(old.pack, aligned(old.bytes)));
-    state_.lost.push_back({old.pack, old.at});
+    state_.mark_lost(old);
     SMELT_TRY_VOID(tables_.blob.unlink_all(old.id));
     SMELT_TRY_VOID(link(old.id, blobs));
     return state_.drop_unused(before);

@@ -189,6 +189,8 @@ struct StoreState {
   };
   /// Deletes the row of an entry and of blobs nobody else uses; the index slot goes first.
   Result<void> delete_entry(const EntryRow& row);
+  /// Its record is to be marked as dead, if it is there.
+  void mark_lost(const EntryRow& row);
   /// Those of the blobs that no entry uses.
   Result<void> drop_unused(const std::vector<BlobRow>& blobs);
   /// Carries hours of use and counters from the index to the tables; Index::set_saved follows the commit.

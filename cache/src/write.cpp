@@ -155,8 +155,13 @@ Result<void> StoreState::delete_entry(const EntryRow& row) {
   SMELT_TRY_VOID(tables.blob.unlink_all(row.id));
   SMELT_TRY_VOID(drop_unused(blobs));
   SMELT_TRY_VOID(tables.pack.give_back(row.pack, aligned(row.bytes)));
-  lost.push_back({row.pack, row.at});
+  mark_lost(row);
   return tables.entry.erase(row.id);
+}
+
+void StoreState::mark_lost(const EntryRow& row) {
+  // Something else may lie where a damaged row says.
+  if (packs.copy_whole(row.pack, row.at, row.bytes, row.sum)) lost.push_back({row.pack, row.at});
 }
 
 Result<bool> Store::remove(const Digest& key) {

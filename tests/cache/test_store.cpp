@@ -454,7 +454,9 @@ TEST_CASE("a newer store is refused, naming both numbers; another program's file
   TemporaryFolder folder;
   const auto where = folder / "s";
   open(where);
-  execute(where / "store.db", "PRAGMA user_version=99; UPDATE meta SET value=98 WHERE name='oldest'");
+  execute(where / "store.db",
+          "PRAGMA user_version=99; UPDATE meta SET value=98 WHERE name='oldest'; "
+          "UPDATE meta SET value=99 WHERE name='schema'");
   std::filesystem::remove(where / "index");
   for (const bool read_only : {false, true}) {
     StoreOptions options;
@@ -470,6 +472,45 @@ TEST_CASE("a newer store is refused, naming both numbers; another program's file
   options.read_only = true;
   CHECK(Store::open(where, options));
   CHECK_FALSE(Store::open(where));
+}
+
+TEST_CASE("a row that names another entry's bytes does them no harm when it goes") {
+  for (const bool replaced : {false, true}) {
+    CAPTURE(replaced);
+    TemporaryFolder folder;
+    const auto where = folder / "s";
+    {
+      auto store = open(where);
+      for (uint64_t id = 0; id < 4; ++id) REQUIRE(put(*store, id));
+    }
+    // Entries' rows are in the order of their puts, blobs' too.
+    execute(where / "store.db", "UPDATE entry SET at=(SELECT at FROM blob ORDER BY id DESC LIMIT 1) WHERE id=1");
+    auto store = open(where);
+    if (replaced)
+      REQUIRE(store->put(key_of(0), {{"k", as_bytes(std::string_view("other"))}}, signing::Provenance::made_here()));
+    else
+      REQUIRE(store->remove(key_of(0)));
+    for (uint64_t id = 1; id < 4; ++id) CHECK(check(*store, id) == 1);
+    CHECK(store->verify()->damage.empty());
+  }
+}
+
+TEST_CASE("a damaged number of the schema is damage, not another smelt's store") {
+  for (const int damaged : {4, 7, 517}) {
+    CAPTURE(damaged);
+    TemporaryFolder folder;
+    const auto where = folder / "s";
+    {
+      auto store = open(where);
+      for (uint64_t id = 0; id < 5; ++id) REQUIRE(put(*store, id));
+    }
+    execute(where / "store.db", fmt::format("PRAGMA user_version={}", damaged));
+    std::filesystem::remove(where / "index");
+    auto store = open(where);
+    REQUIRE(put(*store, 5));
+    for (uint64_t id = 0; id < 6; ++id) CHECK(check(*store, id) == 1);
+    CHECK(store->verify()->damage.empty());
+  }
 }
 
 TEST_CASE("folders that should not be trusted are refused") {
