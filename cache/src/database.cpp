@@ -116,7 +116,7 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
       // A new database has nothing to lose, and would wait for six syncs. After a power cut it is rebuilt from the
       // packs.
       SMELT_TRY(const uint64_t pages, number("PRAGMA page_count"));
-      // Of a database that is there already, this would write a page.
+      // In an existing database, this statement would write a page, which fails on a full disk.
       if (pages == 0) SMELT_TRY_VOID(execute("PRAGMA auto_vacuum=INCREMENTAL"));
       if (pages == 0 && !durable) SMELT_TRY_VOID(execute("PRAGMA synchronous=OFF"));
       SMELT_TRY_VOID(execute("PRAGMA journal_mode=WAL"));

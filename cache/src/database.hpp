@@ -160,7 +160,7 @@ class Database {
     uint64_t used = 0, unused = 0;  ///< bytes of pages
   };
   Result<Size> size();
-  /// Whether give_back() can do anything: a database of an older smelt that was never vacuumed keeps its pages.
+  /// Whether give_back() has an effect. It has none on a database that an older smelt made and that was never vacuumed.
   bool gives_back() const { return gives_back_; }
   /// Moves so many pages from the end of the file to unused ones, so that a checkpoint makes the file shorter.
   Result<void> give_back(uint64_t pages);

@@ -256,8 +256,10 @@ class Kernel:
             self.op("i32", self.call("i32", f"amdgcn.{sign}dot{width}", a, b, c, f"i1 {clamp}"), f"dot({a.cpp}, {b.cpp}, {c.cpp}, {bits}, {flag}, {flag}, {clamp})")
         elif choice < 4:
             first, second = self.pick(["true", "false"]), self.pick(["true", "false"])
+            if (first, second) == ("false", "false"):
+                clamp = "false"  # the result is signed, which `dot` takes it for only if a factor is
             self.op("i32", self.call("i32", "amdgcn.sudot4", f"i1 {first}", a, f"i1 {second}", b, c, f"i1 {clamp}"),
-                    f"dot({a.cpp}, {b.cpp}, {c.cpp}, 8, {first}, {second}, {clamp})") if "true" in (first, second) or clamp == "false" else None  # fmt: skip
+                    f"dot({a.cpp}, {b.cpp}, {c.cpp}, 8, {first}, {second}, {clamp})")  # fmt: skip
         elif choice < 5:
             name, text = self.pick([("mul.u24", f"({a.cpp} & 0xffffffu) * ({b.cpp} & 0xffffffu)"),
                                     ("mul.i24", f"uint(int({a.cpp} << 8) >> 8) * uint(int({b.cpp} << 8) >> 8)"),
@@ -320,7 +322,7 @@ class Kernel:
                 index = self.op("i32", f"shl i32 {index.ir}, 2", f"{index.cpp} << 2", keep=False)
             done(self.call("i32", "amdgcn.ds.bpermute", index, x), f"lanes(n, {x.name}, {r.name}, [&](int t, int) {{ return int({index.cpp} >> 2 & 31); }});")
         elif choice < 5:
-            old = x if self.chance(50) or kind != t and kind == "float" else self.of(t, 0)
+            old = x if self.chance(50) or kind != t else self.of(t, 0)
             control = self.pick([self.below(256), 0xB1, 0x4E, 0x101 + self.below(15), 0x111 + self.below(15), 0x111, 0x112, 0x114, 0x118, 0x121 + self.below(15), 0x140, 0x141, 0x150 + self.below(16), 0x160 + self.below(16)])
             rows, banks = self.pick([15, 15, 1, 2, 3, self.below(16)]), self.pick([15, 15, 5, 10, 12, self.below(16)])
             bound = self.pick(["true", "false"])
@@ -549,7 +551,7 @@ class Kernel:
         pid = self.op("i32", "add nuw nsw i32 %pid, 0", "g.position[0]", 63)
         base = self.op("i32", f"shl nuw nsw i32 {pid.ir}, {self.threads.bit_length() - 1}", f"{pid.cpp} * {self.threads}u", 63 * self.threads, keep=False)
         own = self.op("i32", f"or disjoint i32 {base.ir}, {tid.ir}", f"{base.cpp} + {tid.cpp}", 64 * self.threads - 1)
-        lane = self.op("i32", f"and i32 {tid.ir}, 31", f"{tid.cpp} & 31", 31)
+        self.op("i32", f"and i32 {tid.ir}, 31", f"{tid.cpp} & 31", 31)
         self.op("i32", f"lshr i32 {tid.ir}, 5", f"{tid.cpp} >> 5", self.warps - 1)
         for i in range(4):
             self.op("i32", f"add i32 %n{i}, 0", f"P[{i}]", (1 << 32) - 1)
@@ -575,7 +577,6 @@ class Kernel:
             pointer = self.at(f"getelementptr inbounds i8, ptr addrspace(1) {out}, i64 {4 * i}")
             self.lines.append(f"  store i32 {v.ir}, ptr addrspace(1) {pointer}, align 4")
             self.text.append(f"  EACH(g.all) O[{own.cpp} * 16 + {i}] = {v.cpp};")
-        del lane
 
     @property
     def ir(self):

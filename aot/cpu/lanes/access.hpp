@@ -49,16 +49,16 @@ bool asks_itself(const GangContext& gang, const Access& access);
 Parts load_by_call(GangContext& gang, const Access& access, unsigned stride);
 void store_by_call(GangContext& gang, const Access& access, const Parts& values, unsigned stride);
 
-// memory_wraps.cpp: where a number that counts the lanes has wrapped round; cold code
-Parts load_where_lanes_wrap(GangContext& gang, const Access& access, llvm::function_ref<Parts()> otherwise);
-void store_where_lanes_wrap(GangContext& gang, const Access& access, const Parts& values,
-                            llvm::function_ref<void()> otherwise);
-
-// memory_calls.cpp
+/// A row of memory_calls.cpp has one element of each lane. rows_of() is scratch memory for the rows of a move.
 llvm::Align row_alignment(const Move& move);
 llvm::AllocaInst* rows_of(GangContext& gang, const Move& move);
 Parts load_moved_rows(GangContext& gang, const Access& access, const Move& move, llvm::Value* rows);
 void store_rows(GangContext& gang, const Move& move, const Parts& values, llvm::Value* rows);
+
+// memory_wraps.cpp: where a number that counts the lanes has wrapped round; cold code
+Parts load_where_lanes_wrap(GangContext& gang, const Access& access, llvm::function_ref<Parts()> otherwise);
+void store_where_lanes_wrap(GangContext& gang, const Access& access, const Parts& values,
+                            llvm::function_ref<void()> otherwise);
 
 // memory_pieces.cpp
 /// What `access` moves when all lanes are on, if that is worth while here.

@@ -122,7 +122,7 @@ Parts vectorise_call(GangContext& gang, llvm::CallInst& call) {
   return result;
 }
 
-/// Whether no lane's division by it can trap, whatever the lane holds.
+/// Whether a division by the constant `divisor` traps in no lane, even if the lane is off and its dividend is garbage.
 bool divides_anything(const llvm::Value* divisor) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
   const auto* type = constant ? llvm::dyn_cast<llvm::FixedVectorType>(constant->getType()) : nullptr;

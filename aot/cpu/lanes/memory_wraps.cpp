@@ -58,17 +58,12 @@ class WrappingAddress {
       case llvm::Instruction::Sub:
         return add(left, factor) && add(instruction->getOperand(1), -factor);
       case llvm::Instruction::Mul:
-        return number != nullptr && is_small(*number) && add(left, factor * number->getSExtValue());
+        return number != nullptr && number->getValue().isSignedIntN(32) && add(left, factor * number->getSExtValue());
       case llvm::Instruction::Shl:
         return number != nullptr && number->getValue().ult(31) && add(left, factor << number->getZExtValue());
       default:
         return false;
     }
-  }
-
-  static bool is_small(const llvm::ConstantInt& number) {
-    const llvm::APInt& value = number.getValue();
-    return value.isSignedIntN(32);
   }
 
   bool add_widened(llvm::Value* narrow, bool is_signed, int64_t factor) {
@@ -96,7 +91,8 @@ class WrappingAddress {
   WrappingIndex index_;
 };
 
-/// What is moved, lane after lane. None for what is not elements side by side.
+/// Describes the move that the access makes, one lane after another. Returns none if a lane's value is not an array of
+/// elements.
 std::optional<Move> wrapped_move(const GangContext& gang, const Access& access) {
   if (!access.layout.is_array || access.layout.fields.front().type->isIntegerTy(1)) return std::nullopt;
   return Move{static_cast<unsigned>(8 * access.layout.element_bytes),

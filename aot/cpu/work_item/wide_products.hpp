@@ -9,8 +9,8 @@ class Module;
 
 namespace smelt::aot::cpu {
 
-/// Whether `mulhi` of 64 bits is a large part of the module, and no operation of it needs other threads. Of AIR, before
-/// it is lowered.
+/// Whether 64-bit `mulhi` is a large part of the module's work and none of its operations needs other threads. The
+/// module must be AIR that is not lowered yet.
 bool has_wide_products(const llvm::Module& module);
 
 }  // namespace smelt::aot::cpu

@@ -115,7 +115,7 @@ class ObjectOut {
   Core* found_ = nullptr;
 };
 
-/// What a handler of Objective-C gets of what one of C++ gets.
+/// Converts an argument of a C++ handler to the argument that an Objective-C handler takes.
 template <class Value>
 auto handed(Value value) {
   if constexpr (std::is_convertible_v<Value, NS::Error*>)

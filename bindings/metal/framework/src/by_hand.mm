@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What mirror.py does not write: constants, functions, and methods that do more than call the C++ function.
+// This file has what mirror.py does not write: constants, functions, and methods that do more than call the C++ function.
 #include "bridge.hpp"
 
 using namespace smelt::framework;

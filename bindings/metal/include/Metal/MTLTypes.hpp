@@ -24,7 +24,8 @@ extern "C" void _Block_release(const void*);
 
 namespace MTL {
 
-/// What is called back: a function, a lambda or, where the compiler has them, a block (which is copied). May be empty.
+/// A callback holds a function, a lambda or nothing. Where the compiler has blocks, it can also hold a block, which it
+/// copies.
 template <class Signature>
 class Callback;
 template <class Result, class... Arguments>
