@@ -14,9 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <set>
 
 using namespace smelt;
 using namespace smelt::bench;
@@ -25,7 +27,7 @@ using cache::Store;
 namespace {
 
 constexpr size_t kBytes = 1000;
-constexpr uint64_t kSamples = 2000;
+constexpr uint64_t kSamples = 1000;  // different keys, as many at each size: a processor's caches hold them or do not
 constexpr uint64_t kMostFiles = 10000;  // of the rival that makes three per entry
 constexpr std::string_view kMetadata = R"({"hash":"x","name":"kernel"})";
 
@@ -224,16 +226,22 @@ class Series {
     Bytes into(kBytes);
     std::mt19937_64 random(7);
     std::vector<Digest> keys, others;
-    for (uint64_t i = 0; i < kSamples; ++i) {
-      keys.push_back(key_of(random() % entries_));
-      others.push_back(key_of(entries_ + random() % entries_));
+    std::set<uint64_t> ids;
+    while (ids.size() < std::min(kSamples, entries_)) ids.insert(random() % entries_);
+    for (const uint64_t id : ids) {
+      keys.push_back(key_of(id));
+      others.push_back(key_of(entries_ + id));
     }
-    std::vector<double> cold, hot, misses;
+    std::shuffle(keys.begin(), keys.end(), random);
+    std::shuffle(others.begin(), others.end(), random);
+    std::vector<double> cold, hot, first_misses, misses;
     for (const Digest& key : keys) cold.push_back(timed([&] { must(on->get(key, into), "get"); }));
     for (const Digest& key : keys) hot.push_back(timed([&] { must(on->get(key, into), "get"); }));
+    for (const Digest& key : others) first_misses.push_back(timed([&] { must(!on->get(key, into), "miss"); }));
     for (const Digest& key : others) misses.push_back(timed([&] { must(!on->get(key, into), "miss"); }));
     quantiles("first get", "us", 1e6, cold);
     quantiles("get", "us", 1e6, hot);
+    quantiles("first miss", "us", 1e6, first_misses);
     quantiles("miss", "us", 1e6, misses);
     say("memory after gets", "MB", peak_megabytes());
   }

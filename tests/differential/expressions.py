@@ -17,6 +17,7 @@ FEATURES = {
     "vectors_in_structures": True,  # packed and derived structures with vectors
     "textures": False,  # read anywhere, also outside; each thread writes a texel of its own
     "fast": False,  # fast math: beside whole numbers, floats whose results lie within a bound (Real)
+    "vectors": False,  # variables of two to four components
     "matrices": False,  # of SIMD groups, in flow that SIMD groups take apart from each other; all of a group's SIMD groups are full
 }  # fmt: skip
 
@@ -63,6 +64,7 @@ class Expressions:
         self.variables, self.floats = [], ["f0", "f1"]  # (name, type); names
         self.reals = ["g0", "g1"] if self.features["fast"] else []
         self.linear, self.counters, self.arrays = [], [], []
+        self.vectors = []  # (name, type, components)
         self.favoured = []  # linear values of which a condition round here says something
         self.structure = None
         self.depth_of_loads = 0
@@ -122,6 +124,8 @@ class Expressions:
                           Expression("uint", "size.x", "g.size[0]"), Expression("uint", "tg.x", "g.position[0]")])  # fmt: skip
 
     def leaf(self, kind):
+        if self.vectors and self.chance(15):
+            return self.cast(kind, self.component())
         choice = self.below(100)
         if choice < 25:
             return self.constant(kind)
@@ -305,6 +309,8 @@ class Expressions:
         if depth > 0 and self.chance(25):
             a, b = self.condition(depth - 1), self.condition(depth - 1)
             return self.make_of("bool", self.pick(["({} && {})", "({} || {})", "({} != {})"]), a, b)
+        if self.vectors and depth > 0 and self.chance(15):
+            return self.vector_condition()
         if self.linear and self.chance(60):
             return self.of_low_bits(self.pick(self.linear))
         kind = self.pick(["uint", "int", "uchar", "short", "ulong", "long"])

@@ -11,9 +11,10 @@ what is under them goes to memory by that value. So lanes are off everywhere, an
 import re
 
 from expressions import FEATURES, GRID, INTEGERS, MOST_THREADS, TABLE, Expression, Expressions, Linear, wide
+from vectors import Vectors
 
 
-class Kernel(Expressions):
+class Kernel(Vectors, Expressions):
     def __init__(self, seed, name, features=None):
         super().__init__(seed, name, features)
         self.seed = seed
@@ -22,6 +23,8 @@ class Kernel(Expressions):
         self.loops = []  # of the block that is made: (number, counter)
         self.owned = self.random.choice([(1, 0), (1, 1), (2, 0), (2, 1), (2, 3), (3, 2)])  # who writes to C
         self.variables = [(f"v{i}", self.pick("uint uint int ushort uchar short char ulong long".split())) for i in range(5)]
+        if self.features["vectors"]:
+            self.make_vectors()
         self.structure = self.make_structure() if self.chance(70) else None
         self.signed_texels = self.features["textures"] and self.chance(50)
         self.make()
@@ -61,6 +64,8 @@ class Kernel(Expressions):
             return self.matrices(mask)
         if self.features["textures"] and self.chance(15):
             return self.texel_store(mask)
+        if self.vectors and self.chance(35):
+            return self.vector_statement(mask)
         if self.reals and self.chance(30):
             return self.inexact_store(mask)
         choice = self.below(100)
@@ -546,6 +551,7 @@ class Kernel(Expressions):
         for name in self.reals:
             self.declare("Real", name)
             self.each("g.all", f"float {name} = float(A[number] & 255) * 0.1f;", f"{name}[t] = Real(double(load<uint>(A, g.number[t]) & 255)) * Real(double(0.1f));")
+        self.declare_vectors()
         for _ in range(1 + self.below(3)):
             self.new_linear("g.all")
         self.line(None, "Mask live = g.all, m0 = g.all;")
@@ -557,6 +563,7 @@ class Kernel(Expressions):
         for i, (name, kind) in enumerate(self.variables):
             folded = f"uint({name})" if INTEGERS[kind][0] < 64 else f"uint({name}) ^ uint(ulong({name}) >> 32)"
             self.each("m0", f"O[number * 16 + {i}] = {folded};", f"O[g.number[t] * 16 + {i}] = {folded.replace(name, name + '[t]')};")
+        self.show_vectors()
         for i in range(3 if self.structure else 0):  # so that each kernel with a structure shows its layout
             e = self.cast("uint", self.of_structure())
             self.each("m0", f"O[number * 16 + {10 + i}] = {e.metal};", f"O[g.number[t] * 16 + {10 + i}] = {e.cpp};")
@@ -597,6 +604,9 @@ class Kernel(Expressions):
 METAL_HEAD = """#include <metal_stdlib>
 using namespace metal;
 static inline float tame(float x) { return fabs(x) <= 4096.0f ? trunc(x) : 1.0f; }
+static inline float2 tame(float2 x) { return select(float2(1.0f), trunc(x), fabs(x) <= 4096.0f); }
+static inline float3 tame(float3 x) { return select(float3(1.0f), trunc(x), fabs(x) <= 4096.0f); }
+static inline float4 tame(float4 x) { return select(float4(1.0f), trunc(x), fabs(x) <= 4096.0f); }
 """
 CPP_HEAD = """#include "reference.hpp"
 static inline float tame(float x) { return std::fabs(x) <= 4096.0f ? std::trunc(x) : 1.0f; }

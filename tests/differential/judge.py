@@ -42,7 +42,8 @@ FLAGS = ["-std=c++20", "-O0", "-fwrapv", "-ffp-contract=off", "-Wno-everything",
 SHAPES = [((64, 1), (64, 1)), ((77, 1), (77, 1)), ((100, 1), (32, 1)), ((39, 8), (32, 1)), ((20, 9), (16, 4)),
           ((200, 1), (128, 1)), ((23, 5), (23, 5)), ((1, 1), (1, 1)), ((48, 2), (48, 2))]  # fmt: skip
 KINDS = [{}, {"returns": False}, {"barriers": False}, {"collectives": False}, {"constants": True}, {"argument_buffer": True},
-         {"collectives": False, "barriers": False}, {"textures": True}, {"matrices": True, "returns": False}, {"triton": True}, {"fast": True}]  # fmt: skip
+         {"collectives": False, "barriers": False}, {"textures": True}, {"matrices": True, "returns": False}, {"triton": True}, {"fast": True},
+         {"vectors": True}, {"vectors": True, "constants": True}]  # fmt: skip
 FULL_SHAPES = [((64, 1), (64, 1)), ((128, 2), (64, 1)), ((192, 1), (96, 1)), ((128, 1), (128, 1)), ((32, 6), (32, 2)), ((32, 1), (32, 1))]
 
 

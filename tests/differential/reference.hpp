@@ -264,6 +264,142 @@ T select_(T a, T b, C c) {
   return c ? b : a;
 }
 
+// ---- Vectors
+
+/// Metal's `T` with `N` components.
+template <class T, int N>
+struct Vec {
+  T at[N];
+  T& operator[](ulong i) { return at[i]; }
+  const T& operator[](ulong i) const { return at[i]; }
+};
+template <class F, class T, int N, class... More>
+auto each_of(F f, const Vec<T, N>& first, const More&... more) {
+  Vec<decltype(f(first[0], more[0]...)), N> r;
+  for (int i = 0; i < N; ++i) r[ulong(i)] = f(first[ulong(i)], more[ulong(i)]...);
+  return r;
+}
+/// A function of one component, on all of them.
+#define ON(f, ...) each_of([](auto... x) { return f(x...); }, __VA_ARGS__)
+
+template <class T, int N, class F>
+Vec<T, N> splat(F x) {
+  Vec<T, N> r;
+  for (T& one : r.at) one = T(x);
+  return r;
+}
+template <class T, class F, int N>
+Vec<T, N> convert(const Vec<F, N>& x) {
+  Vec<T, N> r;
+  for (int i = 0; i < N; ++i) {
+    if constexpr (std::is_integral_v<T> && std::is_floating_point_v<F>)
+      r[ulong(i)] = to<T>(x[ulong(i)]);
+    else
+      r[ulong(i)] = T(x[ulong(i)]);
+  }
+  return r;
+}
+template <int... Places, class T, int N>
+Vec<T, sizeof...(Places)> taken(const Vec<T, N>& x) {
+  return {{x.at[Places]...}};
+}
+template <int... Places, class T, int N>
+void put(Vec<T, N>& into, const Vec<T, sizeof...(Places)>& x) {
+  int i = 0;
+  ((into.at[Places] = x.at[i++]), ...);
+}
+template <class T, int N, int Stride>
+Vec<T, N> load_vector(const unsigned char* memory, ulong index) {
+  Vec<T, N> r;
+  std::memcpy(&r, memory + index * Stride * sizeof(T), sizeof r);
+  return r;
+}
+template <class T, int N>
+void store_vector(uint* memory, ulong offset, const Vec<T, N>& x) {
+  std::memcpy(reinterpret_cast<unsigned char*>(memory) + offset, &x, sizeof x);
+}
+template <int N>
+bool any_of(const Vec<bool, N>& x) {
+  return std::any_of(x.at, x.at + N, [](bool one) { return one; });
+}
+template <int N>
+bool all_of(const Vec<bool, N>& x) {
+  return std::all_of(x.at, x.at + N, [](bool one) { return one; });
+}
+
+template <class T>
+T plus_(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(Wide<T>(a) + Wide<T>(b));
+  else
+    return T(a + b);
+}
+template <class T>
+T minus_(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(Wide<T>(a) - Wide<T>(b));
+  else
+    return T(a - b);
+}
+template <class T>
+T times_(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(Wide<T>(a) * Wide<T>(b));
+  else
+    return T(a * b);
+}
+template <class T>
+T negated(T x) {
+  return -x;
+}
+template <class T>
+T inverted(T x) {
+  return T(~x);
+}
+inline float fma_(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+template <class T>
+T and_(T a, T b) {
+  return T(a & b);
+}
+template <class T>
+T or_(T a, T b) {
+  return T(a | b);
+}
+template <class T>
+T xor_(T a, T b) {
+  return T(a ^ b);
+}
+template <class T>
+T left_(T a, T count) {
+  return T(Wide<T>(a) << (ulong(count) & ulong(bits_of<T> - 1)));
+}
+template <class T>
+T right_(T a, T count) {
+  return T(a >> (ulong(count) & ulong(bits_of<T> - 1)));
+}
+/// What a division by 0 gives is used by nobody.
+template <class T>
+T over_(T a, T b) {
+  return b == 0 ? T(0) : T(a / b);
+}
+template <class T>
+T rest_(T a, T b) {
+  return b == 0 ? T(0) : T(a % b);
+}
+#define COMPARES(name, operation) \
+  template <class T>              \
+  bool name(T a, T b) {           \
+    return a operation b;         \
+  }
+COMPARES(less_, <)
+COMPARES(most_of, <=)
+COMPARES(same_, ==)
+COMPARES(unlike_, !=)
+COMPARES(more_, >)
+COMPARES(least_of, >=)
+
 // ---- Textures and matrices
 
 inline uint texel(const uint* texels, uint x, uint y) {
@@ -389,20 +525,6 @@ void prefix(const Mask& m, int n, int width, bool inclusive, T neutral, const T*
       if (inclusive) r[t] = all;
     }
   }
-}
-template <class T>
-T plus_(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Wide<T>(a) + Wide<T>(b));
-  else
-    return T(a + b);
-}
-template <class T>
-T times_(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Wide<T>(a) * Wide<T>(b));
-  else
-    return T(a * b);
 }
 /// Lane `from` of the group that `t` is in, if it is on; else `otherwise`.
 template <class T>

@@ -102,6 +102,7 @@ class Stores(unittest.TestCase):
     def test_newer(self):
         with sqlite3.connect(self.folder / "store.db") as database:
             database.execute("PRAGMA user_version = 99")
+            database.execute("UPDATE meta SET value = 99 WHERE name = 'schema'")
         database.close()
         with self.assertRaises(smelt.StoreError) as raised:
             store = smelt.Store(self.folder)

@@ -6,6 +6,7 @@
 #include "kernel_ir/attributes.hpp"
 #include "legalise/support.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/saturating_conversions.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -127,7 +128,14 @@ bool has_casts(llvm::Module& module) {
 
 Result<void> infer_address_spaces(PassContext& context) {
   lower_intrinsics(context.module);
-  if (!context.entry->hasFnAttribute(kernel_ir::kSimplified) || has_casts(context.module)) optimise(context.module);
+  const bool simplified = context.entry->hasFnAttribute(kernel_ir::kSimplified);
+  if (!simplified) {
+    optimise(context.module);
+  } else if (has_casts(context.module)) {  // of Metal source, whose conversions saturate
+    for (llvm::Function& function : context.module) saturate_conversions(function);
+    optimise(context.module);
+    for (llvm::Function& function : context.module) plain_conversions(function);
+  }
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
     const llvm::Value* cast = leftover_cast(*instruction);
     if (!cast) continue;

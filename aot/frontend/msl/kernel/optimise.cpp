@@ -3,6 +3,7 @@
 
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
+#include "llvm_support/saturating_conversions.hpp"
 #include "msl/kernel/no_alias.hpp"
 #include "msl/kernel/spaces.hpp"
 
@@ -70,38 +71,6 @@ void copy_objects_plainly(llvm::Function& function, bool only_between_spaces) {
     builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
                          move->getLength(), move->isVolatile());
     move->eraseFromParent();
-  }
-}
-
-/// A float that does not fit becomes the nearest integer that does, and NaN becomes 0. LLVM's fptosi and fptoui give
-/// poison there, which its passes drop with all that depends on it, so they see the saturating intrinsics meanwhile.
-void saturate_conversions(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (!llvm::isa<llvm::FPToSIInst, llvm::FPToUIInst>(instruction)) continue;
-    llvm::Value* const from = instruction.getOperand(0);
-    llvm::IRBuilder<> builder(&instruction);
-    llvm::Value* const made = builder.CreateIntrinsic(
-        llvm::isa<llvm::FPToSIInst>(instruction) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-        {instruction.getType(), from->getType()}, {from});
-    instruction.replaceAllUsesWith(made);
-    instruction.eraseFromParent();
-  }
-}
-
-/// The instructions again, of which air.convert is made: that saturates too. What still converts a constant stays.
-void plain_conversions(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (call == nullptr || llvm::isa<llvm::Constant>(call->getArgOperand(0))) continue;
-    const llvm::Intrinsic::ID id = call->getIntrinsicID();
-    if (id != llvm::Intrinsic::fptosi_sat && id != llvm::Intrinsic::fptoui_sat) continue;
-    llvm::IRBuilder<> builder(call);
-    llvm::Value* const made = id == llvm::Intrinsic::fptosi_sat
-                                  ? builder.CreateFPToSI(call->getArgOperand(0), call->getType())
-                                  : builder.CreateFPToUI(call->getArgOperand(0), call->getType());
-    made->takeName(call);
-    call->replaceAllUsesWith(made);
-    call->eraseFromParent();
   }
 }
 
