@@ -304,7 +304,7 @@ Vec<T, sizeof...(Places)> taken(const Vec<T, N>& x) {
   return {{x.at[Places]...}};
 }
 template <int... Places, class T, int N>
-void put(Vec<T, N>& into, const Vec<T, sizeof...(Places)>& x) {
+void put(Vec<T, N>& into, Vec<T, sizeof...(Places)> x) {
   int i = 0;
   ((into.at[Places] = x.at[i++]), ...);
 }
