@@ -2,6 +2,7 @@
 #include "work_item/prepare_module.hpp"
 
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Target/TargetMachine.h"
@@ -39,6 +40,30 @@ void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLa
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) cap(*store, store->getValueOperand()->getType());
 }
 
+/// Whether a shuffle that leaves components without a value is among what it may be.
+bool may_lack_components(const llvm::Value* value, llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
+  if (!seen.insert(value).second) return false;
+  if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value))
+    return llvm::is_contained(shuffle->getShuffleMask(), llvm::PoisonMaskElem);
+  if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(value))
+    return may_lack_components(choice->getTrueValue(), seen) || may_lack_components(choice->getFalseValue(), seen);
+  if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(value))
+    return llvm::any_of(phi->incoming_values(), [&](const llvm::Value* one) { return may_lack_components(one, seen); });
+  return false;
+}
+
+/// In AIR, which is of LLVM 14, a component that a shuffle takes from nowhere has any bits, as the fourth of a stored
+/// uchar3 does. For this LLVM it is poison, and so is the whole integer that it is a part of.
+void define_components(llvm::Instruction& instruction) {
+  constexpr uint64_t kMostBits = 64;  // of an integer that copies a vector
+  const bool is_cast = llvm::isa<llvm::BitCastInst>(instruction), is_store = llvm::isa<llvm::StoreInst>(instruction);
+  llvm::Value* const value = is_cast || is_store ? instruction.getOperand(0) : nullptr;
+  if (value == nullptr || !value->getType()->isVectorTy()) return;
+  if (is_store && value->getType()->getPrimitiveSizeInBits().getFixedValue() > kMostBits) return;
+  llvm::SmallPtrSet<const llvm::Value*, 8> seen;
+  if (may_lack_components(value, seen)) instruction.setOperand(0, llvm::IRBuilder<>(&instruction).CreateFreeze(value));
+}
+
 }  // namespace
 
 Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target, bool keep_lines) {
@@ -68,6 +93,7 @@ Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& targe
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
       expect_element_alignment(instruction, layout);
+      define_components(instruction);
     }
   }
   return {};

@@ -95,6 +95,21 @@ void divide_components(llvm::Function& function) {
   }
 }
 
+/// Clang stores a vector of three as one of four, whose last component is poison. LLVM's passes copy what has at most
+/// 8 bytes as an integer, which then is poison as a whole: the last component gets a value.
+void complete_small_vectors(llvm::Function& function) {
+  constexpr uint64_t kMostBits = 64;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* const shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction);
+    if (shuffle == nullptr || shuffle->getType()->getPrimitiveSizeInBits().getFixedValue() > kMostBits) continue;
+    const llvm::ArrayRef<int> mask = shuffle->getShuffleMask();
+    if (mask.size() != 4 || mask[3] != llvm::PoisonMaskElem ||
+        llvm::is_contained(mask.take_front(3), llvm::PoisonMaskElem))
+      continue;
+    shuffle->setShuffleMask({mask[0], mask[1], mask[2], mask[2]});
+  }
+}
+
 constexpr llvm::StringLiteral kUnroll = "llvm.loop.unroll.";
 constexpr llvm::StringLiteral kKeptUnroll = "smelt.loop.unroll.";
 
@@ -158,6 +173,7 @@ void prepare_operations(llvm::Function& function) {
   copy_objects_plainly(function, false);
   saturate_conversions(function);
   divide_components(function);
+  complete_small_vectors(function);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!instruction.isShift()) continue;
     llvm::Value* amount = instruction.getOperand(1);
