@@ -17,6 +17,7 @@ FEATURES = {
     "vectors_in_structures": True,  # packed and derived structures with vectors
     "textures": False,  # read anywhere, also outside; each thread writes a texel of its own
     "fast": False,  # fast math: beside whole numbers, floats whose results lie within a bound (Real)
+    "zero_divisors": False,  # whose quotient is not used
     "vectors": False,  # variables of two to four components
     "matrices": False,  # of SIMD groups, in flow that SIMD groups take apart from each other; all of a group's SIMD groups are full
 }  # fmt: skip
@@ -148,6 +149,12 @@ class Expressions:
         bits, signed = INTEGERS[kind]
         a, b = self.integer(kind, depth - 1), self.integer(kind, depth - 1)
         w = wide(kind)
+        if self.features["zero_divisors"] and self.chance(8):
+            c, op = self.condition(1), self.pick("/%")
+            positive = self.make_of(kind, f"{kind}(({{}} & 63) | 1)", b)
+            divisor = self.choose(kind, c, Expression(kind, constant_text(kind, 0)), positive)
+            quotient = Expression(kind, f"{kind}({a.metal} {op} {divisor.metal})", f"{kind}({'over_' if op == '/' else 'rest_'}({kind}({a.cpp}), {kind}({divisor.cpp})))")
+            return self.choose(kind, c, self.leaf(kind), quotient)
         choice = self.below(26)
         if choice < 5:
             op = self.pick("+-*")

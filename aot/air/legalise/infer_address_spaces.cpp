@@ -6,7 +6,7 @@
 #include "kernel_ir/attributes.hpp"
 #include "legalise/support.hpp"
 #include "llvm_support/analyses.hpp"
-#include "llvm_support/saturating_conversions.hpp"
+#include "llvm_support/metal_operations.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -131,10 +131,10 @@ Result<void> infer_address_spaces(PassContext& context) {
   const bool simplified = context.entry->hasFnAttribute(kernel_ir::kSimplified);
   if (!simplified) {
     optimise(context.module);
-  } else if (has_casts(context.module)) {  // of Metal source, whose conversions saturate
-    for (llvm::Function& function : context.module) saturate_conversions(function);
+  } else if (has_casts(context.module)) {  // of Metal source
+    for (llvm::Function& function : context.module) define_operations(function);
     optimise(context.module);
-    for (llvm::Function& function : context.module) plain_conversions(function);
+    for (llvm::Function& function : context.module) plain_operations(function);
   }
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
     const llvm::Value* cast = leftover_cast(*instruction);

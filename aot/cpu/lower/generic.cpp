@@ -63,33 +63,6 @@ Result<void> lower_remainder(llvm::BinaryOperator& remainder) {
   return {};
 }
 
-// MSL: an unspecified value and no exception; x86 traps. A divisor that would trap becomes 1.
-void guard_division(llvm::BinaryOperator& division) {
-  Value *dividend = division.getOperand(0), *divisor = division.getOperand(1);
-  llvm::Type* type = division.getType();
-  const bool is_signed = division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
-  const unsigned bits = type->getScalarSizeInBits();
-  const llvm::APInt* known = nullptr;
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
-  if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
-  if (const auto* integer = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant)) known = &integer->getValue();
-  if (known && !known->isZero() && !(is_signed && known->isAllOnes())) return;
-
-  llvm::IRBuilder<> b(&division);
-  // Not by a select of whether it is 0: LLVM takes a division by a vector of constants with a 0 in it for undefined as
-  // a whole, also where the vector is one arm of a select.
-  Value* const one = llvm::ConstantInt::get(type, 1);
-  Value* safe = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one);
-  if (is_signed) {
-    Value* lowest = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
-    Value* overflow =
-        b.CreateAnd(b.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)), b.CreateICmpEQ(dividend, lowest));
-    safe = b.CreateSelect(overflow, one, safe);
-  }
-  division.setOperand(1, safe);
-  division.dropPoisonGeneratingFlags();
-}
-
 }  // namespace
 
 bool is_lowered_intrinsic(llvm::StringRef name) {
@@ -102,12 +75,6 @@ Result<void> lower_generic(llvm::Function& function, bool expand_memory) {
   const llvm::TargetTransformInfo costs(function.getParent()->getDataLayout());
   for (Instruction* instruction : work) {
     switch (instruction->getOpcode()) {
-      case Instruction::SDiv:
-      case Instruction::UDiv:
-      case Instruction::SRem:
-      case Instruction::URem:
-        guard_division(llvm::cast<llvm::BinaryOperator>(*instruction));
-        continue;
       case Instruction::FRem:
         SMELT_TRY_VOID(lower_remainder(llvm::cast<llvm::BinaryOperator>(*instruction)));
         continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "work_item/prepare_module.hpp"
 
+#include "llvm_support/metal_operations.hpp"
+
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -88,7 +90,9 @@ Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& targe
     for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::OptimizeNone})
       function.removeFnAttr(attribute);
     for (llvm::Argument& argument : function.args()) argument.removeAttr(llvm::Attribute::Alignment);
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction); division && division->isIntDivRem())
+        guard_division(*division);
       // Kernels pun types at will (docs/formats/air.md 1.6: every access through i8 pointers).
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);

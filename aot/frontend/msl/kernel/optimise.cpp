@@ -3,7 +3,7 @@
 
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
-#include "llvm_support/saturating_conversions.hpp"
+#include "llvm_support/metal_operations.hpp"
 #include "msl/kernel/no_alias.hpp"
 #include "msl/kernel/spaces.hpp"
 
@@ -71,27 +71,6 @@ void copy_objects_plainly(llvm::Function& function, bool only_between_spaces) {
     builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
                          move->getLength(), move->isVolatile());
     move->eraseFromParent();
-  }
-}
-
-/// Integer vectors are divided component by component: where one component of the divisor is 0, that of the result
-/// alone is unspecified (Metal Shading Language Specification 3.1). LLVM takes a division by a vector of constants with
-/// a 0 in it for undefined as a whole, and its passes drop what depends on it.
-void divide_components(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    auto* const division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
-    const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
-    if (division == nullptr || type == nullptr || !division->isIntDivRem()) continue;
-    llvm::IRBuilder<> builder(division);
-    llvm::Value* made = llvm::PoisonValue::get(division->getType());
-    for (unsigned i = 0; i < type->getNumElements(); ++i) {
-      llvm::Value* const one =
-          builder.CreateBinOp(division->getOpcode(), builder.CreateExtractElement(division->getOperand(0), i),
-                              builder.CreateExtractElement(division->getOperand(1), i));
-      made = builder.CreateInsertElement(made, one, i);
-    }
-    division->replaceAllUsesWith(made);
-    division->eraseFromParent();
   }
 }
 
@@ -171,8 +150,7 @@ llvm::TargetLibraryInfoImpl no_library() {
 
 void prepare_operations(llvm::Function& function) {
   copy_objects_plainly(function, false);
-  saturate_conversions(function);
-  divide_components(function);
+  define_operations(function);
   complete_small_vectors(function);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!instruction.isShift()) continue;
@@ -222,7 +200,7 @@ void optimise(llvm::Module& module) {
   rename_unroll_hints(module, kKeptUnroll, kUnroll);
   for (llvm::Function& function : module) {
     copy_objects_plainly(function, true);  // the optimiser joins two copies through a variable into one move
-    plain_conversions(function);
+    plain_operations(function);
   }
   copy_small_objects_by_values(module);
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operations that Metal gives a meaning and LLVM does not, so that its passes may drop what depends on them. In Metal a
+// float that does not fit converts to the nearest integer that does, NaN to 0, as air.convert does; LLVM's fptosi gives
+// poison. In Metal a division by 0 has an unspecified value (Metal Shading Language Specification 3.1); for LLVM, code
+// that comes to one does not exist. The passes see other forms meanwhile, which LLVM defines.
+#pragma once
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InstrTypes.h"
+
+namespace smelt::aot {
+
+/// Before the passes: saturating intrinsics, and divisors that are at least 1.
+void define_operations(llvm::Function& function);
+/// After them: the plain instructions again, of which AIR is made. What converts a constant stays.
+void plain_operations(llvm::Function& function);
+
+/// A divisor that a processor would trap at becomes 1: 0, and -1 under the lowest number.
+void guard_division(llvm::BinaryOperator& division);
+
+}  // namespace smelt::aot
