@@ -63,6 +63,26 @@ void define_operands(Instruction& instruction) {
       operand.set(llvm::Constant::getNullValue(operand->getType()));
 }
 
+/// x - x / y * y is x % y. LLVM sees that where both are the same y, which they are not behind a guard.
+void find_remainder(llvm::BinaryOperator& division) {
+  using namespace llvm::PatternMatch;
+  const auto opcode = division.getOpcode();
+  if ((opcode != Instruction::SDiv && opcode != Instruction::UDiv) || !division.hasOneUse()) return;
+  auto* const product = llvm::dyn_cast<llvm::BinaryOperator>(*division.user_begin());
+  if (product == nullptr || !product->hasOneUse() ||
+      !match(product, m_c_Mul(m_Specific(&division), m_Specific(division.getOperand(1)))))
+    return;
+  auto* const difference = llvm::dyn_cast<llvm::BinaryOperator>(*product->user_begin());
+  if (difference == nullptr || !match(difference, m_Sub(m_Specific(division.getOperand(0)), m_Specific(product))))
+    return;
+  difference->replaceAllUsesWith(llvm::IRBuilder<>(difference)
+                                     .CreateBinOp(opcode == Instruction::SDiv ? Instruction::SRem : Instruction::URem,
+                                                  division.getOperand(0), division.getOperand(1)));
+  difference->eraseFromParent();
+  product->eraseFromParent();
+  division.eraseFromParent();
+}
+
 }  // namespace
 
 void define_operations(llvm::Function& function) {
@@ -82,6 +102,7 @@ void define_operations(llvm::Function& function) {
 }
 
 void plain_operations(llvm::Function& function) {
+  llvm::SmallVector<llvm::BinaryOperator*> divisions;
   llvm::SmallVector<llvm::WeakTrackingVH> guards;
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     Value* divisor = nullptr;
@@ -97,6 +118,7 @@ void plain_operations(llvm::Function& function) {
         guards.emplace_back(widened);
       }
       division->setOperand(1, divisor);
+      divisions.push_back(division);
       guards.emplace_back(guard);
       continue;
     }
@@ -108,6 +130,7 @@ void plain_operations(llvm::Function& function) {
     replace(*call, id == llvm::Intrinsic::fptosi_sat ? b.CreateFPToSI(call->getArgOperand(0), call->getType())
                                                      : b.CreateFPToUI(call->getArgOperand(0), call->getType()));
   }
+  for (llvm::BinaryOperator* division : divisions) find_remainder(*division);
   for (llvm::WeakTrackingVH& guard : guards)
     if (auto* unused = llvm::dyn_cast_or_null<Instruction>(guard); unused != nullptr && unused->use_empty())
       unused->eraseFromParent();
