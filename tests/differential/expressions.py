@@ -17,6 +17,7 @@ FEATURES = {
     "vectors_in_structures": True,  # packed and derived structures with vectors
     "textures": False,  # read anywhere, also outside; each thread writes a texel of its own
     "fast": False,  # fast math: beside whole numbers, floats whose results lie within a bound (Real)
+    "objects": False,  # arrays, structures, unions and matrices of a thread
     "zero_divisors": False,  # whose quotient is not used
     "vectors": False,  # variables of two to four components
     "matrices": False,  # of SIMD groups, in flow that SIMD groups take apart from each other; all of a group's SIMD groups are full
@@ -65,6 +66,7 @@ class Expressions:
         self.variables, self.floats = [], ["f0", "f1"]  # (name, type); names
         self.reals = ["g0", "g1"] if self.features["fast"] else []
         self.linear, self.counters, self.arrays = [], [], []
+        self.has_objects = False
         self.vectors = []  # (name, type, components)
         self.favoured = []  # linear values of which a condition round here says something
         self.structure = None
@@ -127,6 +129,8 @@ class Expressions:
     def leaf(self, kind):
         if self.vectors and self.chance(15):
             return self.cast(kind, self.component())
+        if self.has_objects and self.chance(12):
+            return self.cast(kind, self.of_object())
         choice = self.below(100)
         if choice < 25:
             return self.constant(kind)

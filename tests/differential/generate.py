@@ -11,10 +11,11 @@ what is under them goes to memory by that value. So lanes are off everywhere, an
 import re
 
 from expressions import FEATURES, GRID, INTEGERS, MOST_THREADS, TABLE, Expression, Expressions, Linear, wide
+from objects import Objects
 from vectors import Vectors
 
 
-class Kernel(Vectors, Expressions):
+class Kernel(Vectors, Objects, Expressions):
     def __init__(self, seed, name, features=None):
         super().__init__(seed, name, features)
         self.seed = seed
@@ -25,6 +26,8 @@ class Kernel(Vectors, Expressions):
         self.variables = [(f"v{i}", self.pick("uint uint int ushort uchar short char ulong long".split())) for i in range(5)]
         if self.features["vectors"]:
             self.make_vectors()
+        if self.features["objects"]:
+            self.make_objects()
         self.structure = self.make_structure() if self.chance(70) else None
         self.signed_texels = self.features["textures"] and self.chance(50)
         self.make()
@@ -66,6 +69,8 @@ class Kernel(Vectors, Expressions):
             return self.texel_store(mask)
         if self.vectors and self.chance(35):
             return self.vector_statement(mask)
+        if self.has_objects and self.chance(35):
+            return self.object_statement(mask)
         if self.reals and self.chance(30):
             return self.inexact_store(mask)
         choice = self.below(100)
@@ -552,6 +557,8 @@ class Kernel(Vectors, Expressions):
             self.declare("Real", name)
             self.each("g.all", f"float {name} = float(A[number] & 255) * 0.1f;", f"{name}[t] = Real(double(load<uint>(A, g.number[t]) & 255)) * Real(double(0.1f));")
         self.declare_vectors()
+        if self.features["objects"]:
+            self.declare_objects()
         for _ in range(1 + self.below(3)):
             self.new_linear("g.all")
         self.line(None, "Mask live = g.all, m0 = g.all;")
@@ -564,6 +571,8 @@ class Kernel(Vectors, Expressions):
             folded = f"uint({name})" if INTEGERS[kind][0] < 64 else f"uint({name}) ^ uint(ulong({name}) >> 32)"
             self.each("m0", f"O[number * 16 + {i}] = {folded};", f"O[g.number[t] * 16 + {i}] = {folded.replace(name, name + '[t]')};")
         self.show_vectors()
+        if self.has_objects:
+            self.show_objects()
         for i in range(3 if self.structure else 0):  # so that each kernel with a structure shows its layout
             e = self.cast("uint", self.of_structure())
             self.each("m0", f"O[number * 16 + {10 + i}] = {e.metal};", f"O[g.number[t] * 16 + {10 + i}] = {e.cpp};")

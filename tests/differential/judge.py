@@ -43,7 +43,7 @@ SHAPES = [((64, 1), (64, 1)), ((77, 1), (77, 1)), ((100, 1), (32, 1)), ((39, 8),
           ((200, 1), (128, 1)), ((23, 5), (23, 5)), ((1, 1), (1, 1)), ((48, 2), (48, 2))]  # fmt: skip
 KINDS = [{}, {"returns": False}, {"barriers": False}, {"collectives": False}, {"constants": True}, {"argument_buffer": True},
          {"collectives": False, "barriers": False}, {"textures": True}, {"matrices": True, "returns": False}, {"triton": True}, {"fast": True},
-         {"vectors": True}, {"vectors": True, "constants": True, "zero_divisors": True}]  # fmt: skip
+         {"vectors": True}, {"vectors": True, "constants": True, "zero_divisors": True}, {"objects": True}]  # fmt: skip
 FULL_SHAPES = [((64, 1), (64, 1)), ((128, 2), (64, 1)), ((192, 1), (96, 1)), ((128, 1), (128, 1)), ((32, 6), (32, 2)), ((32, 1), (32, 1))]
 
 

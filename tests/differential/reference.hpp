@@ -318,6 +318,28 @@ template <class T, int N>
 void store_vector(uint* memory, ulong offset, const Vec<T, N>& x) {
   std::memcpy(reinterpret_cast<unsigned char*>(memory) + offset, &x, sizeof x);
 }
+/// Metal's `T` with columns and rows.
+template <class T, int C, int R>
+struct Mat {
+  Vec<T, R> at[C];
+  Vec<T, R>& operator[](ulong i) { return at[i]; }
+  const Vec<T, R>& operator[](ulong i) const { return at[i]; }
+};
+template <class T, int C, int R>
+Vec<T, R> times_column(const Mat<T, C, R>& m, const Vec<T, C>& v) {
+  Vec<T, R> r{};
+  for (int i = 0; i < R; ++i)
+    for (int k = 0; k < C; ++k) r.at[i] = T(r.at[i] + T(m.at[k].at[i] * v.at[k]));
+  return r;
+}
+template <class T, int C, int R>
+Vec<T, C> row_times(const Vec<T, R>& v, const Mat<T, C, R>& m) {
+  Vec<T, C> r{};
+  for (int i = 0; i < C; ++i)
+    for (int k = 0; k < R; ++k) r.at[i] = T(r.at[i] + T(m.at[i].at[k] * v.at[k]));
+  return r;
+}
+
 template <int N>
 bool any_of(const Vec<bool, N>& x) {
   return std::any_of(x.at, x.at + N, [](bool one) { return one; });
