@@ -137,6 +137,8 @@ void plain_operations(llvm::Function& function) {
 }
 
 void guard_division(llvm::BinaryOperator& division) {
+  constexpr llvm::StringLiteral kGuarded = "smelt.guarded";
+  if (division.hasMetadata(kGuarded)) return;
   Value *const dividend = division.getOperand(0), *const divisor = division.getOperand(1);
   if (is_harmless(divisor, is_signed(division))) return;
   llvm::Type* const type = division.getType();
@@ -150,6 +152,7 @@ void guard_division(llvm::BinaryOperator& division) {
   }
   division.setOperand(1, safe);
   division.dropPoisonGeneratingFlags();
+  division.setMetadata(kGuarded, llvm::MDNode::get(division.getContext(), {}));
 }
 
 }  // namespace smelt::aot

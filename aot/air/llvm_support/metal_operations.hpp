@@ -15,7 +15,7 @@ void define_operations(llvm::Function& function);
 /// After them: the plain instructions again, of which AIR is made. What converts a constant stays.
 void plain_operations(llvm::Function& function);
 
-/// A divisor that a processor would trap at becomes 1: 0, and -1 under the lowest number.
+/// A divisor that a processor would trap at becomes 1: 0, and -1 under the lowest number. Once for each division.
 void guard_division(llvm::BinaryOperator& division);
 
 }  // namespace smelt::aot

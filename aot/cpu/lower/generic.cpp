@@ -2,6 +2,7 @@
 #include "lower/generic.hpp"
 
 #include "llvm_support/mem_intrinsics.hpp"
+#include "llvm_support/metal_operations.hpp"
 #include "lower/lower.hpp"
 #include "lower/operation.hpp"
 
@@ -75,6 +76,12 @@ Result<void> lower_generic(llvm::Function& function, bool expand_memory) {
   const llvm::TargetTransformInfo costs(function.getParent()->getDataLayout());
   for (Instruction* instruction : work) {
     switch (instruction->getOpcode()) {
+      case Instruction::SDiv:
+      case Instruction::UDiv:
+      case Instruction::SRem:
+      case Instruction::URem:
+        guard_division(llvm::cast<llvm::BinaryOperator>(*instruction));
+        continue;
       case Instruction::FRem:
         SMELT_TRY_VOID(lower_remainder(llvm::cast<llvm::BinaryOperator>(*instruction)));
         continue;
