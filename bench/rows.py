@@ -46,9 +46,9 @@ BARS = (
 # Above the tables of scale.py.
 SCALE = (
     "### Stores of many sizes", "",
-    "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of gets of 1,000 keys, the same number at each size. LMDB does "
+    "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of 2,000 gets of random keys. LMDB does "
     "not sync. SQLite keeps the bytes in its rows and syncs when smelt does. Files are in Triton's layout. A new process gets the keys once "
-    "(first get), then again (hot get), and misses in the same way. The folder is in memory, so the figures include no disk syncs. The machine was idle. "
+    "(first get), then again (hot get). The folder is in memory, so the figures include no disk syncs. The machine was idle. "
     "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` makes these figures in one run.",
 )  # fmt: skip
 
@@ -64,12 +64,12 @@ GROWTH = (
 # Above the table of model_load/series.py.
 LOAD = (
     "### A model's kernels, one by one", "",
-    "A Python process loads 100, 1,000 or 10,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
+    "A Python process loads 100 or 1,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
     "from the start of the process, the median of 5; a hit is one kernel. *package*: one file has all kernels. *store*: "
     "each kernel is an entry, found by its source. *files*: folders in the layout of Triton's cache hold smelt's packages. *JIT*: everything is "
     "compiled. *process each*: a process for each kernel. *Cold*: the files were dropped from the page cache. The first hit of a process loads the compiler, which makes "
     "the keys (30 ms). The machine was idle, and has no AVX-512. "
-    "`bench/model_load/series.py BUILD --counts 100,1000,10000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
+    "`bench/model_load/series.py BUILD --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
 )  # fmt: skip
 
 # {bin}, {python}, {source} and {build} are filled in.
