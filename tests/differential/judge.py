@@ -9,7 +9,7 @@ A batch is one library. Batches take levels, efforts and kinds in turn; with --a
 "triton" is LLVM IR as Triton makes it (triton_ir.py); "fast" is Metal under fast math, of which some floats have a bound.
 --machine: a command that runs runner.cpp of another machine, whose level --levels names, such as
 "qemu-aarch64 -cpu max -L SYSROOT build/differential_runner".
-Ends with 0 where all is the same, 1 where not, 77 without Clang or NumPy.
+An interrupted run tells what it has seen. Ends with 0 where all is the same, 1 where not, 77 without Clang or NumPy.
 """
 
 import argparse
@@ -250,12 +250,17 @@ class Judge:
     def run(self):
         ways = list(itertools.product(self.levels, self.options.efforts.split(",")))
         first, end = self.options.first, self.options.first + self.options.count
-        for number, seeds in itertools.groupby(range(first, end), lambda seed: seed // self.options.batch):
-            features = {**self.kinds[number % len(self.kinds)], **self.options.features}
-            self.batch(list(seeds), features, ways if self.options.all else [ways[number % len(ways)]])
+        try:
+            for number, seeds in itertools.groupby(range(first, end), lambda seed: seed // self.options.batch):
+                features = {**self.kinds[number % len(self.kinds)], **self.options.features}
+                seeds = list(seeds)
+                self.batch(seeds, features, ways if self.options.all else [ways[number % len(ways)]])
+                self.tally["kernels"] += len(seeds)
+        except KeyboardInterrupt:
+            print("interrupted")
         for seed, way, features, text in self.different:
             print(f"seed {seed}, {way}, {features}: {text}")
-        print(f"{self.options.count} kernels, {self.tally['launches']} launches, {len(self.different)} different")
+        print(f"{self.tally['kernels']} kernels, {self.tally['launches']} launches, {len(self.different)} different")
         return 1 if self.different else 0
 
 
