@@ -64,12 +64,12 @@ GROWTH = (
 # Above the table of model_load/series.py.
 LOAD = (
     "### A model's kernels, one by one", "",
-    "A Python process loads 100 or 1,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
+    "A Python process loads 100, 1,000 or 10,000 kernels of Metal source, builds all pipelines and launches one. *First launch* is wall-clock time "
     "from the start of the process, the median of 5; a hit is one kernel. *package*: one file has all kernels. *store*: "
     "each kernel is an entry, found by its source. *files*: folders in the layout of Triton's cache hold smelt's packages. *JIT*: everything is "
     "compiled. *process each*: a process for each kernel. *Cold*: the files were dropped from the page cache. The first hit of a process loads the compiler, which makes "
     "the keys (30 ms). The machine was idle, and has no AVX-512. "
-    "`bench/model_load/series.py BUILD --counts 100,1000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
+    "`bench/model_load/series.py BUILD --counts 100,1000,10000 --rounds 5 --csv docs/design/model-load.csv` makes these figures in one run.",
 )  # fmt: skip
 
 # {bin}, {python}, {source} and {build} are filled in.
