@@ -46,9 +46,9 @@ BARS = (
 # Above the tables of scale.py.
 SCALE = (
     "### Stores of many sizes", "",
-    "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of 2,000 gets of random keys. LMDB does "
+    "Each put is one transaction with one entry of 1 kB. The table shows the times of all puts, and of gets of 1,000 keys, the same number at each size. LMDB does "
     "not sync. SQLite keeps the bytes in its rows and syncs when smelt does. Files are in Triton's layout. A new process gets the keys once "
-    "(first get), then again (hot get). The folder is in memory, so the figures include no disk syncs. The machine was idle. "
+    "(first get), then again (hot get), and misses in the same way. The folder is in memory, so the figures include no disk syncs. The machine was idle. "
     "`bench_store_scale --folder /dev/shm/scale 1000 10000 100000 1000000 > docs/design/store-scale.csv` makes these figures in one run.",
 )  # fmt: skip
 
