@@ -401,7 +401,7 @@ template <class T>
 T right_(T a, T count) {
   return T(a >> (ulong(count) & ulong(bits_of<T> - 1)));
 }
-/// What a division by 0 gives is used by nobody.
+/// The generator never uses the quotient of a division by 0, so any value will do here.
 template <class T>
 T over_(T a, T b) {
   return b == 0 ? T(0) : T(a / b);

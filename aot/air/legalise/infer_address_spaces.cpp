@@ -134,7 +134,7 @@ Result<void> infer_address_spaces(PassContext& context) {
   } else if (has_casts(context.module)) {  // of Metal source
     for (llvm::Function& function : context.module) define_operations(function);
     optimise(context.module);
-    for (llvm::Function& function : context.module) plain_operations(function);
+    for (llvm::Function& function : context.module) plain_conversions(function);
   }
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
     const llvm::Value* cast = leftover_cast(*instruction);

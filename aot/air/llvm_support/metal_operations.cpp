@@ -4,7 +4,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/PatternMatch.h"
 
 namespace smelt::aot {
 namespace {
@@ -28,7 +27,7 @@ Value* at_least_one(llvm::IRBuilder<>& b, Value* divisor) {
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, llvm::ConstantInt::get(divisor->getType(), 1));
 }
 
-/// Whether every component is a constant by which anything may be divided.
+/// A divisor is harmless if every component is a constant that no dividend traps or overflows with.
 bool is_harmless(const Value* divisor, bool with_sign) {
   const auto harmless = [&](const llvm::Constant* one) {
     const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(one);
@@ -53,7 +52,7 @@ void define_division(llvm::BinaryOperator& division) {
   division.setOperand(1, at_least_one(b, divisor));
 }
 
-/// Clang has folded what only has constants, and a division by 0 to poison. Any value will do: 0.
+/// Clang folds operations of constants itself, and a division by 0 becomes poison. Metal allows any value, so it is 0.
 void define_operands(Instruction& instruction) {
   if (!llvm::isa<llvm::BinaryOperator, llvm::CmpInst, llvm::CastInst, llvm::StoreInst, llvm::GetElementPtrInst,
                  llvm::BranchInst, llvm::SwitchInst>(instruction))
@@ -61,26 +60,6 @@ void define_operands(Instruction& instruction) {
   for (llvm::Use& operand : instruction.operands())
     if (llvm::isa<llvm::PoisonValue>(operand) && operand->getType()->isIntOrIntVectorTy())
       operand.set(llvm::Constant::getNullValue(operand->getType()));
-}
-
-/// x - x / y * y is x % y. LLVM sees that where both are the same y, which they are not behind a guard.
-void find_remainder(llvm::BinaryOperator& division) {
-  using namespace llvm::PatternMatch;
-  const auto opcode = division.getOpcode();
-  if ((opcode != Instruction::SDiv && opcode != Instruction::UDiv) || !division.hasOneUse()) return;
-  auto* const product = llvm::dyn_cast<llvm::BinaryOperator>(*division.user_begin());
-  if (product == nullptr || !product->hasOneUse() ||
-      !match(product, m_c_Mul(m_Specific(&division), m_Specific(division.getOperand(1)))))
-    return;
-  auto* const difference = llvm::dyn_cast<llvm::BinaryOperator>(*product->user_begin());
-  if (difference == nullptr || !match(difference, m_Sub(m_Specific(division.getOperand(0)), m_Specific(product))))
-    return;
-  difference->replaceAllUsesWith(llvm::IRBuilder<>(difference)
-                                     .CreateBinOp(opcode == Instruction::SDiv ? Instruction::SRem : Instruction::URem,
-                                                  division.getOperand(0), division.getOperand(1)));
-  difference->eraseFromParent();
-  product->eraseFromParent();
-  division.eraseFromParent();
 }
 
 }  // namespace
@@ -101,27 +80,8 @@ void define_operations(llvm::Function& function) {
   }
 }
 
-void plain_operations(llvm::Function& function) {
-  llvm::SmallVector<llvm::BinaryOperator*> divisions;
-  llvm::SmallVector<llvm::WeakTrackingVH> guards;
+void plain_conversions(llvm::Function& function) {
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    Value* divisor = nullptr;
-    if (auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction); division && division->isIntDivRem()) {
-      Value* guard = division->getOperand(1);
-      auto* const widened = llvm::dyn_cast<llvm::ZExtInst>(guard);
-      if (widened != nullptr) guard = widened->getOperand(0);
-      if (!match(guard, llvm::PatternMatch::m_Intrinsic<llvm::Intrinsic::umax>(llvm::PatternMatch::m_Value(divisor),
-                                                                               llvm::PatternMatch::m_One())))
-        continue;
-      if (widened != nullptr) {
-        divisor = llvm::IRBuilder<>(division).CreateZExt(divisor, division->getType());
-        guards.emplace_back(widened);
-      }
-      division->setOperand(1, divisor);
-      divisions.push_back(division);
-      guards.emplace_back(guard);
-      continue;
-    }
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
     if (call == nullptr || llvm::isa<llvm::Constant>(call->getArgOperand(0))) continue;
     const llvm::Intrinsic::ID id = call->getIntrinsicID();
@@ -130,10 +90,6 @@ void plain_operations(llvm::Function& function) {
     replace(*call, id == llvm::Intrinsic::fptosi_sat ? b.CreateFPToSI(call->getArgOperand(0), call->getType())
                                                      : b.CreateFPToUI(call->getArgOperand(0), call->getType()));
   }
-  for (llvm::BinaryOperator* division : divisions) find_remainder(*division);
-  for (llvm::WeakTrackingVH& guard : guards)
-    if (auto* unused = llvm::dyn_cast_or_null<Instruction>(guard); unused != nullptr && unused->use_empty())
-      unused->eraseFromParent();
 }
 
 void guard_division(llvm::BinaryOperator& division) {

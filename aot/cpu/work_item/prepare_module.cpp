@@ -42,7 +42,7 @@ void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLa
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) cap(*store, store->getValueOperand()->getType());
 }
 
-/// Whether a shuffle that leaves components without a value is among what it may be.
+/// The value may be that of a shuffle whose mask leaves a component open.
 bool may_lack_components(const llvm::Value* value, llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
   if (!seen.insert(value).second) return false;
   if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value))

@@ -200,7 +200,7 @@ void optimise(llvm::Module& module) {
   rename_unroll_hints(module, kKeptUnroll, kUnroll);
   for (llvm::Function& function : module) {
     copy_objects_plainly(function, true);  // the optimiser joins two copies through a variable into one move
-    plain_operations(function);
+    plain_conversions(function);
   }
   copy_small_objects_by_values(module);
 }
