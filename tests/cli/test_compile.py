@@ -135,6 +135,21 @@ class CompileTest(CliTest):
             names.append([line for line in self.succeed("disasm", folder / "kept.metallib").decode().splitlines() if "value.h" in line])
         self.assertNotEqual(names[0], names[1])
 
+    def test_the_source_s_own_guard_of_a_divisor_is_in_the_library(self):
+        # The CPU cannot show it: a divisor of 0 is 1 there.
+        source, out = self.folder / "guard.metal", self.folder / "guard.metallib"
+        source.write_text(
+            "#include <metal_stdlib>\nusing namespace metal;\n"
+            "kernel void k(device uint* a, device const uint* b, uint i [[thread_position_in_grid]]) {\n"
+            "  a[i] = a[i] / max(b[i], 1u) + a[i] % (b[i + 9] == 0 ? 1u : b[i + 9]);\n}\n"
+        )
+        self.succeed("compile", source, "-o", out, "--no-cpu", "--no-store")
+        text = self.succeed("disasm", out).decode()
+        divisors = re.findall(r"= (?:udiv|urem) i32 %\d+, (%\d+)", text)
+        self.assertEqual(len(divisors), 2)
+        for divisor in divisors:
+            self.assertRegex(text, rf"  {divisor} = (select i1 |.*call i32 @air\.max\.u\.i32)")
+
     def test_flags_of_metals_own_compiler(self):
         source, out = self.folder / "k.metal", self.folder / "k.ll"
         source.write_text("#include <metal_stdlib>\nkernel void k(device float* x) { x[0] = metal::exp(x[1]) + x[2]; }\n")
