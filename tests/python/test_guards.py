@@ -110,6 +110,25 @@ kernel void unrolled(device const short4* from, device short4* to, uint i [[thre
         np.testing.assert_array_equal(sums[:, 1:], want)
         self.assertTrue((sums[:, 0] == 0).all())
 
+    def test_a_vector_of_three_that_is_copied_keeps_its_components(self):
+        # In lanes: a vector whose last component nobody gave a value was 0 as a whole.
+        source = """
+kernel void k(device uchar* to, device const uchar4* from, uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+  const ulong at = ulong(lane + 7u);
+  const uchar place = uchar(lane);
+  to[i] = uchar(uchar(place + uchar(32)) & uchar(place & ((at & 3) == 2 ? uchar3(((device const uchar3*)from)[at])
+                                                                        : uchar3(7, 15, 127) + uchar3(uchar(i)))[i % 3u]));
+}"""
+        i = np.arange(64)
+        lane = i % 32
+        bytes_ = np.arange(40 * 4, dtype=np.uint8).reshape(40, 4)
+        taken = np.where((lane + 7) % 4 == 2, bytes_[lane + 7, i % 3], np.array([7, 15, 127])[i % 3] + i)
+        for effort in ("fast", "balanced"):
+            to = np.zeros(64, np.uint8)
+            library = smelt.compile_shader("#include <metal_stdlib>\nusing namespace metal;" + source, store=False, cpu_effort=effort)
+            library.k(to, bytes_, threads=64, group_size=32)
+            np.testing.assert_array_equal(to, (lane + 32) & lane & taken)
+
     def test_a_stencil_keeps_its_border(self):
         for kernel, (width, height), group in self.each("plane", [(32, 1), (16, 4), (8, 8), (33, 2)]):
             # Whole numbers, so that no rounding differs.

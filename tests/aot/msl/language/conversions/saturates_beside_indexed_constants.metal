@@ -6,7 +6,7 @@
 #include <metal_stdlib>
 using namespace metal;
 kernel void k(device int* out, constant uint& n [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-  const ulong2 constants = ulong2(3, 15);
+  ulong2 constants = ulong2(3, 15);
   const uint number = (i + 132) & 1023;
   out[0] = char(float(number));
   out[1] = uchar(float(number * 3));
