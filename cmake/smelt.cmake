@@ -174,6 +174,13 @@ function(smelt_library name)
     target_include_directories(smelt_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                $<INSTALL_INTERFACE:include> PRIVATE src)
     target_link_libraries(smelt_${name} ${ARGN} PRIVATE $<BUILD_INTERFACE:smelt_warnings>)
+    if(SMELT_UNITY AND NOT SMELT_SANITIZE)
+      if(name STREQUAL "base")
+        target_precompile_headers(smelt_base PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_CURRENT_SOURCE_DIR}/src/pch.hpp>")
+      else()
+        target_precompile_headers(smelt_${name} REUSE_FROM smelt_base)
+      endif()
+    endif()
     if(name MATCHES "^(base|metallib|schema_package|signing|loader)$" AND NOT SMELT_SANITIZE)
       # What applications link: with smelt_drop_unreached() a program takes the functions that it reaches, not whole files.
       target_compile_options(smelt_${name} PRIVATE -ffunction-sections -fdata-sections)

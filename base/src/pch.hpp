@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Precompiled for all modules that know no LLVM (cmake/smelt.cmake): most of their compile time was reading these. No
+// source counts on it: each includes what it uses, and other builds go without.
+#pragma once
+#include <fmt/format.h>
+#include <smelt/base/result.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
