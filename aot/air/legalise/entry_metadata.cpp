@@ -113,10 +113,12 @@ llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructFie
   EntryArgumentNode member;
   member.index = index;
   const bool is_structure = field.handle == to_string(BindingClass::acceleration_structure);
+  const bool is_command = field.handle == to_string(BindingClass::command_buffer);
   member.kind = field.space != 0            ? "air.buffer"
                 : field.handle.empty()      ? "air.indirect_constant"
                 : field.handle == "sampler" ? "air.sampler"
                 : is_structure              ? kind_of_handle(BindingClass::acceleration_structure, field.type_name)
+                : is_command                ? fmt::format("air.{}", field.type_name)
                                             : "air.texture";
   const bool has_slot_each = field.space != 0 || is_handle_array(field);
   member.slots = {static_cast<uint32_t>(field.id),

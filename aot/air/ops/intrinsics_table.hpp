@@ -23,20 +23,24 @@ enum class Suffix : uint8_t {
   scalar_sign_i32,  ///< .s or .u, i32
   scalar_i32,
   scalar_f32,
-  scalar_u64,      ///< u.i64
-  truth,           ///< v2i1 v3i1 v4i1
-  lane_value,      ///< what lanes exchange: f16 f32, .s/.u i8 i16 i32, and vectors
-  lane_integer,    ///< the integers among them
-  texel,           ///< v4f32 v4f16 s.v4i32 ...
-  texel_i32,       ///< s.v4i32 u.v4i32
-  depth_texel,     ///< f32
-  plane,           ///< of an imageblock: f16 f32 i8 i16 i32 and vectors, no signedness
-  convert,         ///< <kind>.<type>.<kind>.<type>[.rounding][.sat]
-  matrix_memory,   ///< v64T.p1T or v64T.p3T
-  matrix_product,  ///< v64D.v64A.v64B.v64C
-  matrix_fill,     ///< v64T.T
-  async_copy,      ///< p3i8.p1i8 or p1i8.p3i8
-  any,             ///< whatever there is; T is the last type in it
+  scalar_u64,       ///< u.i64
+  truth,            ///< v2i1 v3i1 v4i1
+  lane_value,       ///< what lanes exchange: f16 f32, .s/.u i8 i16 i32, and vectors
+  lane_integer,     ///< the integers among them
+  texel,            ///< v4f32 v4f16 s.v4i32 ...
+  texel_i32,        ///< s.v4i32 u.v4i32
+  depth_texel,      ///< f32
+  plane,            ///< of an imageblock: f16 f32 i8 i16 i32 and vectors, no signedness
+  convert,          ///< <kind>.<type>.<kind>.<type>[.rounding][.sat]
+  matrix_memory,    ///< v64T.p1T or v64T.p3T
+  matrix_product,   ///< v64D.v64A.v64B.v64C
+  matrix_fill,      ///< v64T.T
+  async_copy,       ///< p3i8.p1i8 or p1i8.p3i8
+  bytes,            ///< p1i8 or p2i8
+  indices,          ///< p1i16 p1i32 p2i16 p2i32
+  patches,          ///< p1i32.p1i8
+  indexed_patches,  ///< p1i32.p1i8.p1i8
+  any,              ///< whatever there is; T is the last type in it
 };
 
 /// Names that follow from a row's own, and what a row is.

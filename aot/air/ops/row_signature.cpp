@@ -130,6 +130,22 @@ std::optional<SuffixTypes> bind_async_copy(const NameParts& parts) {
   return SuffixTypes{.a = *to, .b = *from};
 }
 
+/// A pointer to device or constant memory for each list of widths, whose integers it may point to.
+std::optional<SuffixTypes> bind_pointers(const NameParts& parts,
+                                         std::initializer_list<std::initializer_list<unsigned>> widths) {
+  if (parts.size() != widths.size()) return std::nullopt;
+  SuffixTypes binding;
+  AirType* const places[] = {&binding.a, &binding.b, &binding.c};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto type = parse_air_type(parts[i]);
+    if (!type || !type->is_pointer() || (type->space != 1 && type->space != 2)) return std::nullopt;
+    if (type->kind != AirType::Kind::integer || type->lanes > 1 || !any_of_bits(*type, widths.begin()[i]))
+      return std::nullopt;
+    *places[i] = *type;
+  }
+  return binding;
+}
+
 AirType handle(std::string_view name, uint8_t space) {
   return AirType{.kind = AirType::Kind::handle, .handle_name = name}.pointer_in(space);
 }
@@ -158,6 +174,10 @@ AirType read_type(std::string_view text, const SuffixTypes& binding) {
   if (text == "instances" || (text == "structure" && binding.instancing))
     return handle("instance_acceleration_structure", 1);
   if (text == "primitives" || text == "structure") return handle("primitive_acceleration_structure", 1);
+  if (text == "commands") return handle("command_buffer", 1);
+  if (text == "render_state") return handle("render_pipeline_state", 1);
+  if (text == "compute_state") return handle("compute_pipeline_state", 1);
+  if (text == "depth_state") return handle("depth_stencil_state", 1);
   if (text == "mesh") return handle("mesh", 7);
   if (text == "grid") return handle("mesh_grid_properties", 3);
   if (text == "tensor") return handle("tensor", 0);
@@ -250,6 +270,14 @@ std::optional<SuffixTypes> suffix_types(Suffix suffix, const NameParts& parts) {
       return bind_matrix_fill(parts);
     case Suffix::async_copy:
       return bind_async_copy(parts);
+    case Suffix::bytes:
+      return bind_pointers(parts, {{8}});
+    case Suffix::indices:
+      return bind_pointers(parts, {{16, 32}});
+    case Suffix::patches:
+      return bind_pointers(parts, {{32}, {8}});
+    case Suffix::indexed_patches:
+      return bind_pointers(parts, {{32}, {8}, {8}});
     case Suffix::any:
       return any_suffix_types(parts);
   }

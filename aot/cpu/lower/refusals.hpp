@@ -6,6 +6,7 @@
 
 namespace smelt::aot::cpu::refusal {
 
+inline constexpr std::string_view commands = "indirect command buffers are not supported on the CPU";
 inline constexpr std::string_view derivatives = "only fragment functions have derivatives";
 inline constexpr std::string_view discard = "only fragment functions discard";
 inline constexpr std::string_view handles = "textures and tables are not supported on the CPU";

@@ -377,9 +377,6 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (text.starts_with(" from ")) text.insert(0, "functional-style cast");  // Clang has no word for it
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found && is_tensor_header(diagnostic.getArgStdStr(0)))
     text += fmt::format(": {}", kNoTensors);
-  else if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
-    if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
-      text += fmt::format(": {} are not supported", feature);
   const bool is_attribute = diagnostic.getID() == clang::diag::warn_unknown_attribute_ignored;
   if (is_attribute) text = with_near_attribute(std::move(text));
   // The user wrote a word of the language; Clang names the function of ours that stands for it.

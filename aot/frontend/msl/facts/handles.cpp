@@ -75,6 +75,9 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   if (record == nullptr || record->getIdentifier() == nullptr) return std::nullopt;
   const llvm::StringRef name = record->getName();
   if (name == "sampler") return HandleType{BindingClass::sampler, "sampler", Access::none};
+  if (name == "command_buffer" || name == "render_pipeline_state" || name == "compute_pipeline_state" ||
+      name == "depth_stencil_state")
+    return HandleType{BindingClass::command_buffer, name.str(), Access::none};
   const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
   if (special != nullptr && name == "tensor") return tensor_type(*special, context);
   if (special != nullptr && name == "visible_function_table")

@@ -19,8 +19,8 @@ struct NameRow {
 };
 
 constexpr std::string_view kRays = "payloads and buffers of intersection functions",
-                           kTensors = "tensors without <metal_tensor>", kCommands = "indirect command buffers",
-                           kSparse = "reads of sparse textures", kPlanes = "tensors with planes of scales";
+                           kTensors = "tensors without <metal_tensor>", kSparse = "reads of sparse textures",
+                           kPlanes = "tensors with planes of scales";
 
 constexpr NameRow kNames[] = {
     {"intersection_result_ref", kRays, true},
@@ -35,11 +35,6 @@ constexpr NameRow kNames[] = {
     {"sparse_color", kSparse},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
-    {"command_buffer", kCommands},
-    {"render_command", kCommands},
-    {"compute_command", kCommands},
-    {"render_pipeline_state", kCommands},
-    {"compute_pipeline_state", kCommands},
     {"tensor", kTensors, true},
     {"cooperative_tensor", kTensors, true},
     {"tensor_handle", kTensors},
@@ -78,6 +73,10 @@ constexpr VersionedName kVersioned[] = {
     {"log_type_default", {3, 2, 0}},
     {"log_type_error", {3, 2, 0}},
     {"log_type_fault", {3, 2, 0}},
+    {"depth_stencil_state", {4, 0, 0}},
+    {"depth_clip_mode", {4, 0, 0}},
+    {"triangle_fill_mode", {4, 0, 0}},
+    {"cull_mode", {4, 0, 0}},
     {"pack_float_to_snorm10a2", {4, 0, 0}},
     {"pack_half_to_snorm10a2", {4, 0, 0}},
     {"unpack_snorm10a2_to_float", {4, 0, 0}},
@@ -112,17 +111,6 @@ std::string text_of_later_version(llvm::StringRef name, Version since, Version l
       }
   return fmt::format("'{}' needs Metal {}, and this is compiled as Metal {}; targets from {} on have it", name.str(),
                      to_string(since), to_string(language), targets);
-}
-
-std::string_view feature_of_header(llvm::StringRef name) {
-  struct Row {
-    llvm::StringRef header;
-    std::string_view feature;
-  };
-  const Row rows[] = {{"metal_command_buffer", kCommands}};
-  for (const Row& row : rows)
-    if (name.starts_with(row.header)) return row.feature;
-  return {};
 }
 
 bool is_tensor_header(llvm::StringRef name) {

@@ -18,10 +18,6 @@ namespace smelt::aot::msl {
 /// that anybody may use for a thing of their own counts only as a template: `has_arguments` says whether '<' follows.
 std::string_view feature_of_name(llvm::StringRef name, bool has_arguments);
 
-/// Of a header of Metal that is not served, since what it declares is not supported. Not served means that
-/// __has_include() is false, which code asks.
-std::string_view feature_of_header(llvm::StringRef name);
-
 /// Of a header that is served to targets with tensors alone.
 bool is_tensor_header(llvm::StringRef name);
 inline constexpr std::string_view kNoTensors =

@@ -353,7 +353,12 @@ class Reader {
     const clang::SourceLocation at = parameter.getLocation();
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
     const bool is_indirect = type->isPointerType() || type->isReferenceType();
-    if (const auto handle = handle_type(type, context_)) return read_handle(*handle, resource, std::move(fact), kernel);
+    if (const auto handle = handle_type(type, context_)) {
+      if (handle->kind == BindingClass::command_buffer)
+        return error(at, "parameter '{}': Metal has a '{}' in a structure that a buffer holds, not as an argument",
+                     fact.name, handle->name);
+      return read_handle(*handle, resource, std::move(fact), kernel);
+    }
     if (const auto handle = handle_array(type, context_))
       return read_handle(*handle, resource, std::move(fact), kernel);
     if (const auto handle = handle_inside(is_indirect ? type->getPointeeType() : type, context_))
