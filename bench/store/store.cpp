@@ -133,16 +133,17 @@ void hot_get() {
     keys.push_back(key_of(1000000 + id));
     put(*store, keys.back(), payload(id, kSize));
   }
-  std::vector<ByteView> where;
+  // Each store holds bytes of its own, and its rival reads those: page faults are row 5's question.
   std::vector<cache::Entry> held;
-  for (const Digest& key : keys) {
-    held.push_back(store->find(key).value().value());
-    where.push_back(held.back().part("kernel.metallib").value());
-  }
-  StoreOptions always;
-  always.verify = cache::Verify::always;
-  auto checking = open(g_folder / "hot", always);
-  for (const Digest& key : keys) keep(checking->find(key)->has_value());  // page faults are row 5's question
+  const auto bytes_of = [&](Store& from) {
+    std::vector<ByteView> where;
+    for (const Digest& key : keys) {
+      held.push_back(from.find(key).value().value());
+      where.push_back(held.back().part("kernel.metallib").value());
+    }
+    return where;
+  };
+  const std::vector<ByteView> where = bytes_of(*store);
   Bytes into(kSize);
   std::vector<double> ours, copies, hashes, verified;
   for (int rep = 0; rep < 31; ++rep) {
@@ -160,11 +161,17 @@ void hot_get() {
         keep(into[9]);
       }
     }));
+  }
+  StoreOptions always;
+  always.verify = cache::Verify::always;
+  auto checking = open(g_folder / "hot", always);
+  const std::vector<ByteView> checked = bytes_of(*checking);
+  for (int rep = 0; rep < 31; ++rep) {
     verified.push_back(timed([&] {
       for (const Digest& key : keys) keep(checking->find(key)->has_value());
     }));
     hashes.push_back(timed([&] {
-      for (const ByteView bytes : where) {
+      for (const ByteView bytes : checked) {
         const auto sum = XXH3_128bits(bytes.data(), bytes.size());
         keep(sum.low64);
       }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -47,9 +48,11 @@ std::optional<Copied> Packs::copy(uint64_t pack, uint64_t at, uint64_t bytes) co
   const PackFile file(path(pack), *files_);
   // Asked before memory is: a number that is damaged may be any.
   if (!file.reaches(at, bytes)) return std::nullopt;
-  constexpr std::align_val_t kAs{kPackAlignment};  // as it lies in the pack
-  const std::shared_ptr<std::byte[]> owner(static_cast<std::byte*>(::operator new(bytes, kAs)),
-                                           [](std::byte* memory) { ::operator delete(memory, kAs); });
+  // Aligned as it lies in the pack. Not by `new`, which in libstdc++ counts the bits of an alignment: the first find of
+  // a process would look that function up in all libraries.
+  const std::shared_ptr<std::byte[]> owner(
+      static_cast<std::byte*>(std::aligned_alloc(kPackAlignment, aligned(std::max<uint64_t>(bytes, 1)))), std::free);
+  if (!owner) throw std::bad_alloc();
   if (!file.read(at, {owner.get(), bytes})) return std::nullopt;
   const ByteView view(owner.get(), bytes);
   return Copied{owner, view};
