@@ -127,6 +127,14 @@ class Launch(ctypes.Structure):
                 *((name, ctypes.c_void_p) for name in ("A", "O", "P", "B", "C", "bins", "S", "F", "T", "W")), ("texel_bits", ctypes.c_uint), ("R", ctypes.c_void_p)]  # fmt: skip
 
 
+@functools.cache
+def memory(count):
+    """What a launch of that many threads finds: O, B, C and bins. Callers copy it."""
+    generator = np.random.default_rng(count)
+    return [np.full(count * 16, 0xABABABAB, np.uint32), generator.integers(0, 1 << 32, count * 4, dtype=np.uint64).astype(np.uint32),
+            np.arange(count + 32, dtype=np.uint32), np.repeat(np.array([0, 0, 0xFFFFFFFF, 0, 0, 0xFFFFFFFF], np.uint32), 16)]  # fmt: skip
+
+
 class Judge:
     def __init__(self, options):
         warnings.simplefilter("ignore")
@@ -203,8 +211,7 @@ class Judge:
         for grid, group in shapes[: self.options.launches]:
             count = grid[0] * grid[1]
             p = np.array([choices.randrange(16 if k % 2 else 8) for k in range(16)], np.uint32)
-            wanted = self.memory(count)
-            got = [one.copy() for one in wanted]
+            wanted, got = ([one.copy() for one in memory(count)] for _ in range(2))
             bits = choices.choice((8, 16, 32)) if features.get("textures") else 32
             texels, wanted_texels = self.a[:512] >> (32 - bits), np.zeros(count, np.uint32)
             reals = np.zeros(4 * count)
@@ -241,11 +248,6 @@ class Judge:
             there = got[13 + i :: 16]
             near = (error > 0) & (np.abs(there.view(np.float32).astype(float) - value) <= error)
             wanted[13 + i :: 16] = np.where(near, there, np.where(error > 0, value.astype(np.float32).view(np.uint32), wanted[13 + i :: 16]))
-
-    def memory(self, count):
-        generator = np.random.default_rng(count)
-        return [np.full(count * 16, 0xABABABAB, np.uint32), generator.integers(0, 1 << 32, count * 4, dtype=np.uint64).astype(np.uint32),
-                np.arange(count + 32, dtype=np.uint32), np.repeat(np.array([0, 0, 0xFFFFFFFF, 0, 0, 0xFFFFFFFF], np.uint32), 16)]  # fmt: skip
 
     def run(self):
         ways = list(itertools.product(self.levels, self.options.efforts.split(",")))
