@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -52,12 +53,12 @@ TEST_CASE("the end waits for what is done and drops the rest") {
 }
 
 TEST_CASE("a forked child has its own") {
-  std::atomic<bool> go{false};
+  const auto go = std::make_shared<std::atomic<bool>>(false);  // the work may outlive this function
   Background* const ours = &Background::of_process();
   std::promise<void> began;
-  ours->add([&] {
+  ours->add([&began, go] {
     began.set_value();
-    while (!go) std::this_thread::sleep_for(1ms);
+    while (!*go) std::this_thread::sleep_for(1ms);
   });
   began.get_future().wait();
   const pid_t child = ::fork();
@@ -73,5 +74,5 @@ TEST_CASE("a forked child has its own") {
   ::waitpid(child, &status, 0);
   CHECK(status == 0);
   CHECK(&Background::of_process() == ours);
-  go = true;
+  *go = true;
 }

@@ -148,7 +148,7 @@ class Judge:
         self.a = words
         self.s = generator.integers(0, 256, 1 << 18, dtype=np.uint8)
         self.tally = collections.Counter()
-        self.different = []
+        self.different = []  # and told when found: a kernel that traps ends all of this
         self.kinds = kinds(options)
         self.levels = [level for level in options.levels.split(",") if options.machine or self.device(level)]
 
@@ -256,12 +256,13 @@ class Judge:
             for number, seeds in itertools.groupby(range(first, end), lambda seed: seed // self.options.batch):
                 features = {**self.kinds[number % len(self.kinds)], **self.options.features}
                 seeds = list(seeds)
+                told = len(self.different)
                 self.batch(seeds, features, ways if self.options.all else [ways[number % len(ways)]])
+                for seed, way, of, text in self.different[told:]:
+                    print(f"seed {seed}, {way}, {of}: {text}", flush=True)
                 self.tally["kernels"] += len(seeds)
         except KeyboardInterrupt:
             print("interrupted")
-        for seed, way, features, text in self.different:
-            print(f"seed {seed}, {way}, {features}: {text}")
         print(f"{self.tally['kernels']} kernels, {self.tally['launches']} launches, {len(self.different)} different")
         return 1 if self.different else 0
 

@@ -49,6 +49,14 @@ using namespace metal;
     to[i] = x;                                                                                                             \\
   }
 DIVIDES(char) DIVIDES(uchar) DIVIDES(short) DIVIDES(ushort) DIVIDES(int) DIVIDES(uint) DIVIDES(long) DIVIDES(ulong)
+kernel void behind_a_sum(device const uint* from, device uint* to, constant uint& first, uint lane [[thread_index_in_simdgroup]],
+                         uint2 at [[thread_position_in_grid]], uint2 size [[threads_per_grid]]) {
+  const uint i = at.y * size.x + at.x, own = i + first;
+  if ((own & 3) == 1) {
+    const uint sum = simd_sum(lane);
+    to[i] = sum + from[i] / (~own | 1);
+  }
+}
 """
 
 
@@ -83,6 +91,20 @@ class Guards(unittest.TestCase):
                     x = np.where(lane > 2, x ^ 100 // np.maximum(lane - 2, 1), x)
                     with self.subTest(effort=effort, kind=name, size=size):
                         np.testing.assert_array_equal(got, x.astype(kind))
+
+    def test_a_divisor_that_a_condition_makes_odd(self):
+        # Where the condition holds, ~own | 1 is -own, which is 0 where a lane is off.
+        for effort in ("fast", "balanced", "best"):
+            kernel = smelt.compile_shader(DIVISIONS, cpu_effort=effort).behind_a_sum
+            for first in range(4):
+                own = np.arange(64, dtype=np.uint32) + np.uint32(first)
+                on = (own & 3) == 1
+                a, got = self.random.integers(0, 1 << 32, 64).astype(np.uint32), np.zeros(64, np.uint32)
+                kernel(a, got, first, threads=(64, 1), group_size=(64, 1))
+                lane = np.arange(64) % 32
+                sums = np.repeat([np.sum(lane[:32], where=on[:32]), np.sum(lane[32:], where=on[32:])], 32)
+                with self.subTest(effort=effort, first=first):
+                    np.testing.assert_array_equal(got, np.where(on, sums + a // (~own | 1), 0).astype(np.uint32))
 
     def test_a_zero_divides_its_own_component_alone(self):
         library = smelt.compile_shader("""

@@ -140,8 +140,11 @@ llvm::Value* divisor_of_lanes(GangContext& gang, llvm::Value* divisor) {
   llvm::Constant* const one = llvm::ConstantInt::get(divisor->getType(), 1);
   // A select alone is not enough. Lanes' indices are constants, here or in a later pass, and 0 is among them. LLVM
   // takes a division by a vector with a 0 in it for undefined as a whole, also where the vector is one arm of a select.
-  return gang.builder.CreateSelect(gang.mask(), gang.builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one),
-                                   one, "divisor");
+  // And a condition may say that the divisor is not 0 where it holds; the freeze keeps what is made of that from the
+  // select.
+  llvm::Value* const safe = gang.builder.CreateSelect(
+      gang.mask(), gang.builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one), one, "divisor");
+  return gang.builder.CreateFreeze(safe);
 }
 
 Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {
