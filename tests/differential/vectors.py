@@ -76,12 +76,9 @@ class Vectors:
     def vector_loaded(self, kind, count):
         if kind == "float":
             return self.vector_cast(kind, self.vector_loaded("uchar", count))
-        packed = self.chance(40)
-        size = INTEGERS[kind][0] // 8 * (count if packed or count != 3 else 4)
-        at = self.index(min(65536, (512 << 10) // size))
-        if kind in ("ulong", "long"):
-            packed = False
+        packed = self.chance(40) and kind not in ("ulong", "long")
         stride = count if packed or count != 3 else 4
+        at = self.index(min(65536, (512 << 10) // (INTEGERS[kind][0] // 8 * stride)))
         return Expression((kind, count), f"{kind}{count}(((device const {'packed_' if packed else ''}{kind}{count}*)A)[{at.metal}])",
                           f"load_vector<{kind}, {count}, {stride}>(A, {at.cpp})")  # fmt: skip
 
