@@ -8,7 +8,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 # What a project that embeds us decides for itself.
 if(PROJECT_IS_TOP_LEVEL)
-  # No row of scripts/bench gains by -O3, and a build takes longer.
+  # With -O3 a build takes longer, and bench/two_builds.py and bench_store show no gain.
   string(REPLACE "-O3" "-O2" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -62,8 +62,8 @@ macro(smelt_calls_made_code)
   endif()
 endmacro()
 
-# smelt_builds_quickly(): said by a folder whose own code takes little of what its users wait for: the time goes to LLVM, to
-# other processes, to the network. The build is what gains.
+# smelt_builds_quickly(): called by a folder whose own code is little of what its users wait for: they wait for LLVM, for
+# other processes, for the network. There a short build is worth more than fast code.
 macro(smelt_builds_quickly)
   add_compile_options($<$<CONFIG:Release>:-O1>)
 endmacro()

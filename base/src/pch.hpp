@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Precompiled for all modules that know no LLVM (cmake/smelt.cmake): most of their compile time was reading these. No
-// source counts on it: each includes what it uses, and other builds go without.
+// Precompiled for all modules that know no LLVM (cmake/smelt.cmake), whose compile would else be mostly reading these
+// headers. No source counts on it: each includes what it uses, and other builds go without.
 #pragma once
 #include <fmt/format.h>
 #include <smelt/base/result.hpp>

@@ -148,7 +148,7 @@ class Judge:
         self.a = words
         self.s = generator.integers(0, 256, 1 << 18, dtype=np.uint8)
         self.tally = collections.Counter()
-        self.different = []  # and told when found: a kernel that traps ends all of this
+        self.different = []  # printed after each batch, since a kernel that traps ends this process
         self.kinds = kinds(options)
         self.levels = [level for level in options.levels.split(",") if options.machine or self.device(level)]
 

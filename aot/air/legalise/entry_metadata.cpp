@@ -102,6 +102,7 @@ bool is_handle_array(const kernel_ir::StructField& field) {
 std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
   if (kind == BindingClass::table)
     return type_name.starts_with("intersection_") ? "air.intersection_function_table" : "air.visible_function_table";
+  if (kind == BindingClass::command_buffer) return fmt::format("air.{}", type_name);  // one of four
   if (kind != BindingClass::acceleration_structure) return fmt::format("air.{}", to_string(kind));
   const bool has_instances = type_name.find("instancing") != std::string_view::npos;  // tags stand in any order
   return has_instances ? "air.instance_acceleration_structure" : "air.primitive_acceleration_structure";
@@ -112,21 +113,18 @@ std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
 llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructField& field, uint32_t index) {
   EntryArgumentNode member;
   member.index = index;
-  const bool is_structure = field.handle == to_string(BindingClass::acceleration_structure);
-  const bool is_command = field.handle == to_string(BindingClass::command_buffer);
-  member.kind = field.space != 0            ? "air.buffer"
-                : field.handle.empty()      ? "air.indirect_constant"
-                : field.handle == "sampler" ? "air.sampler"
-                : is_structure              ? kind_of_handle(BindingClass::acceleration_structure, field.type_name)
-                : is_command                ? fmt::format("air.{}", field.type_name)
-                                            : "air.texture";
+  // A texture has its access there.
+  const BindingClass handle = binding_class_named(field.handle).value_or(BindingClass::texture);
+  member.kind = field.space != 0       ? "air.buffer"
+                : field.handle.empty() ? "air.indirect_constant"
+                                       : kind_of_handle(handle, field.type_name);
   const bool has_slot_each = field.space != 0 || is_handle_array(field);
   member.slots = {static_cast<uint32_t>(field.id),
                   has_slot_each ? static_cast<uint32_t>(std::max<uint64_t>(field.count, 1)) : 1};
   for (const ArgumentAccess one :
        {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
     if (field.handle == to_string(one)) member.access = one;
-  if (is_structure) member.access = ArgumentAccess::read;
+  if (handle == BindingClass::acceleration_structure) member.access = ArgumentAccess::read;
   if (field.space != 0) {
     const bool reads = field.is_const || field.space == kConstant;
     member.access = reads ? ArgumentAccess::read : ArgumentAccess::read_write;

@@ -144,13 +144,7 @@ constexpr std::string_view kSuffixes[] = {"",
                                           "v64f32.f32",
                                           "v64f16.f16",
                                           "p3i8.p1i8",
-                                          "p1i8.p3i8",
-                                          "p1i8",
-                                          "p2i8",
-                                          "p1i16",
-                                          "p2i32",
-                                          "p1i32.p1i8",
-                                          "p1i32.p1i8.p1i8"};
+                                          "p1i8.p3i8"};
 
 std::vector<std::string> examples_of(const Row& row) {
   std::vector<std::string> found;

@@ -137,14 +137,15 @@ bool divides_anything(const llvm::Value* divisor) {
 /// A divisor for all lanes: those that are off must not divide by whatever they hold.
 llvm::Value* divisor_of_lanes(GangContext& gang, llvm::Value* divisor) {
   if (!gang.mask() || divides_anything(divisor)) return divisor;
+  llvm::IRBuilder<>& builder = gang.builder;
   llvm::Constant* const one = llvm::ConstantInt::get(divisor->getType(), 1);
   // A select alone is not enough. Lanes' indices are constants, here or in a later pass, and 0 is among them. LLVM
   // takes a division by a vector with a 0 in it for undefined as a whole, also where the vector is one arm of a select.
-  // And a condition may say that the divisor is not 0 where it holds; the freeze keeps what is made of that from the
-  // select.
-  llvm::Value* const safe = gang.builder.CreateSelect(
-      gang.mask(), gang.builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one), one, "divisor");
-  return gang.builder.CreateFreeze(safe);
+  // And for AVX-512 it leaves the select out where flags say that the divisor is not 0, such as `or disjoint x, 1`, of
+  // which it makes a sum. They hold in lanes that are on; a frozen value has none.
+  llvm::Value* const above_zero =
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, builder.CreateFreeze(divisor), one);
+  return builder.CreateSelect(gang.mask(), above_zero, one, "divisor");
 }
 
 Parts vectorise(GangContext& gang, llvm::Instruction& instruction) {

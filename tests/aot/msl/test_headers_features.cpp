@@ -91,6 +91,11 @@ TEST_CASE("a feature that is missing is one error, about the feature") {
   CHECK(errors_of("kernel void k(constant rasterization_rate_map_data& d, device float2* o) {\n"
                   "  rasterization_rate_map_decoder m(d); o[0] = m.map_screen_to_physical_coordinates(o[1]); }") ==
         Errors{"3:24: 'rasterization_rate_map_data': rasterization rate maps are not supported"});
+  CHECK(
+      errors_of("kernel void k(device command_buffer* t [[buffer(1)]], device float* x [[buffer(0)]]) {\n"
+                "  x[0] = t->size(); }") ==
+      Errors{
+          "3:38: parameter 't': Metal has a 'command_buffer' in a structure that a buffer holds, not as an argument"});
 }
 
 TEST_CASE("what is wrong in front of a missing feature is told too") {

@@ -353,19 +353,18 @@ class Reader {
     const clang::SourceLocation at = parameter.getLocation();
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
     const bool is_indirect = type->isPointerType() || type->isReferenceType();
-    if (const auto handle = handle_type(type, context_)) {
-      if (handle->kind == BindingClass::command_buffer)
-        return error(at, "parameter '{}': Metal has a '{}' in a structure that a buffer holds, not as an argument",
-                     fact.name, handle->name);
-      return read_handle(*handle, resource, std::move(fact), kernel);
-    }
+    const auto inside = handle_inside(is_indirect ? type->getPointeeType() : type, context_);
+    if (inside && inside->kind == BindingClass::command_buffer)
+      return error(at, "parameter '{}': Metal has a '{}' in a structure that a buffer holds, not as an argument",
+                   fact.name, inside->name);
+    if (const auto handle = handle_type(type, context_)) return read_handle(*handle, resource, std::move(fact), kernel);
     if (const auto handle = handle_array(type, context_))
       return read_handle(*handle, resource, std::move(fact), kernel);
-    if (const auto handle = handle_inside(is_indirect ? type->getPointeeType() : type, context_))
+    if (inside)
       return error(at,
                    "parameter '{}': an array of or a pointer to '{}' is not supported; array<T, n> by value is, and "
                    "a structure that holds it",
-                   fact.name, handle->name);
+                   fact.name, inside->name);
     if (const std::string feature = beyond(is_indirect ? type->getPointeeType() : type);
         !feature.empty() || is_refused(kind))
       return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,

@@ -58,14 +58,12 @@ class MemberReader {
       if (const clang::AnnotateAttr* id = find_annotation(*field, "id"); id != nullptr && !read_id(*id, made)) return 0;
       made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
       if (const auto handle = handle_member(type, made)) {
-        const bool has_class = handle->kind == BindingClass::sampler || handle->kind == BindingClass::command_buffer ||
-                               handle->kind == BindingClass::acceleration_structure;
         if (handle->kind == BindingClass::tensor || handle->kind == BindingClass::table || made.count > kMostHandles)
           return stop({},
                       fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
                                   made.name, metal_name(context_.getRecordType(&record), context_), handle->name));
         made.type_name = handle->name;
-        made.handle = has_class ? to_string(handle->kind) : to_string(handle->access);
+        made.handle = handle->kind == BindingClass::texture ? to_string(handle->access) : to_string(handle->kind);
         made.size = kHandleBytes;
       } else if (const auto inside = handle_inside(type, context_)) {
         return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is an array of arrays of '{}', which is not "
