@@ -78,8 +78,7 @@ constexpr uint64_t kFilterWords = 128, kFiltersInSegment = kSegmentBytes / (8 * 
 constexpr uint32_t kFilterDepth = 6;  // a smaller table lies in the caches as it is
 constexpr uint64_t kFilterMade = uint64_t{1} << 63;
 constexpr uint64_t kMostFiltered = 1024;  // keys that were added to a filter, those included that have gone
-constexpr uint64_t kMapAhead = uint64_t{64} << 20;
-constexpr int kLooks = 64;  // of a reader, while the segment it looks at is replaced each time
+constexpr int kLooks = 64;                // of a reader, while the segment it looks at is replaced each time
 
 // A segment of slots says in its first slot which it is.
 constexpr uint64_t kSlotsMagic = 0x73746f6c73474553, kFreeMagic = 0x6565726673474553,
@@ -175,8 +174,9 @@ uint32_t current_hour() {
 
 std::unique_ptr<Index> Index::map(int fd, uint64_t bytes, bool writable) {
   static_assert(sizeof(Header) == 256 && sizeof(Slot) == 64);
-  // Pages behind the end are there once the file has grown: who has mapped it follows without mapping it again.
-  uint64_t length = bytes * 4 + kMapAhead;
+  // Pages behind the end are there once the file has grown: who has mapped it follows without mapping it again. A small
+  // table stays below 2 MB: what is larger the kernel puts where it needs page tables of its own.
+  uint64_t length = bytes * 4;
   const int rights = PROT_READ | (writable ? PROT_WRITE : 0);
   void* base = ::mmap(nullptr, length, rights, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) base = ::mmap(nullptr, length = bytes, rights, MAP_SHARED, fd, 0);

@@ -102,21 +102,21 @@ Result<Inode> StoreState::check_folder() {
   if (folder.empty())
     return fail(Errc::invalid_argument,
                 "no folder for the store: neither SMELT_STORE nor, as absolute paths, XDG_CACHE_HOME and HOME are set");
-  struct stat status{};
-  int missing = ::stat(folder.c_str(), &status);
+  FolderStatus status;
+  int missing = status_of(folder, status);
   if (missing != 0 && errno == ENOENT && !options.read_only) {
     std::error_code ignored;
     std::filesystem::create_directories(folder.parent_path().empty() ? "." : folder.parent_path(), ignored);
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
       return fail(Errc::io, "store {}: cannot create: {}", folder.string(), std::strerror(errno));
-    missing = ::stat(folder.c_str(), &status);
+    missing = status_of(folder, status);
   }
   if (missing != 0)
     return fail(errno == ENOENT ? Errc::file_not_found : Errc::io, "store {}: {}", folder.string(),
                 std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) return fail(Errc::io, "store {}: is not a folder", folder.string());
+  if (!S_ISDIR(status.folder.st_mode)) return fail(Errc::io, "store {}: is not a folder", folder.string());
   if (!options.trust_any_owner) SMELT_TRY_VOID(check_owner(folder, status));
-  return Inode::of(status);
+  return Inode::of(status.folder);
 }
 
 Result<void> StoreState::take_ground() {
@@ -336,8 +336,8 @@ Result<uint64_t> default_max_bytes() {
 
 bool may_be_store(const std::filesystem::path& folder) {
   if (folder.empty()) return false;
-  struct stat status{};
-  if (::stat(folder.c_str(), &status) != 0) return errno == ENOENT;
+  FolderStatus status;
+  if (status_of(folder, status) != 0) return errno == ENOENT;
   return check_owner(folder, status) && check_ours(folder);
 }
 

@@ -116,19 +116,24 @@ std::string file_of(const std::filesystem::path& folder, std::string_view name) 
   return path.append(folder.native()).append(1, '/').append(name);
 }
 
-Result<void> check_owner(const std::filesystem::path& folder, const struct stat& status) {
-  struct stat link{};
-  const bool linked = ::lstat(folder.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+int status_of(const std::filesystem::path& folder, FolderStatus& status) {
+  if (::lstat(folder.c_str(), &status.name) != 0) return -1;
+  status.folder = status.name;
+  return S_ISLNK(status.name.st_mode) ? ::stat(folder.c_str(), &status.folder) : 0;
+}
+
+Result<void> check_owner(const std::filesystem::path& folder, const FolderStatus& status) {
+  const uid_t user = ::geteuid();
   // Whoever made a link to the folder may have chosen another one of ours.
-  for (const uid_t owner : {status.st_uid, linked ? link.st_uid : status.st_uid})
-    if (owner != ::geteuid() && owner != 0)
+  for (const uid_t owner : {status.folder.st_uid, status.name.st_uid})
+    if (owner != user && owner != 0)
       return fail(Errc::untrusted,
                   "store {}: belongs to user {}, this is user {}; kernels from it would run as you. Use "
                   "a folder of your own (SMELT_STORE)",
-                  folder.string(), owner, ::geteuid());
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+                  folder.string(), owner, user);
+  if ((status.folder.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fail(Errc::untrusted, "store {}: others may write to it (mode {:o}); make it mode 0700", folder.string(),
-                status.st_mode & 07777);
+                status.folder.st_mode & 07777);
   return {};
 }
 

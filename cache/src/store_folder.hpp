@@ -33,9 +33,15 @@ std::string file_of(const std::filesystem::path& folder, std::string_view name);
 /// marker `smelt-store`; one from before there were markers is known by its database or index.
 Result<void> check_ours(const std::filesystem::path& folder);
 
+/// A folder, and the name by which it was asked for, which may be a link to it.
+struct FolderStatus {
+  struct stat folder{}, name{};
+};
+/// 0, or -1 with errno.
+int status_of(const std::filesystem::path& folder, FolderStatus& status);
 /// Checks that this user or root alone made the folder, whose facts are `status`, and may write to it. Errors:
 /// untrusted.
-Result<void> check_owner(const std::filesystem::path& folder, const struct stat& status);
+Result<void> check_owner(const std::filesystem::path& folder, const FolderStatus& status);
 
 /// Puts the marker there, and CACHEDIR.TAG (https://bford.info/cachedir/), which tells backup programs to pass over it.
 Result<void> mark(const std::filesystem::path& folder, FileLayer& files);
